@@ -1,0 +1,51 @@
+// The parts that the benchmarks share: options from the command line, sample events, one result line.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/store.hpp"
+
+namespace sluice::bench {
+
+/// `--name value` pairs; numbers with defaults.
+class Options {
+ public:
+  Options(int argc, char** argv, int first);
+  [[nodiscard]] std::int64_t number(const std::string& name, std::int64_t otherwise) const;
+  [[nodiscard]] std::string text(const std::string& name, const std::string& otherwise) const;
+
+ private:
+  std::map<std::string, std::string> values_;
+};
+
+/// Opens --dsn, or ends the program with the store's own sentence.
+std::unique_ptr<store::Store> open(const Options& options, int connections);
+
+/// Ends the program with the error when there is one.
+template <class T>
+T must(Result<T> result);
+[[noreturn]] void fail(const Error& error);
+
+/// Events whose rows are about 400 bytes, with ids that sort by `first + i`.
+std::vector<store::NewEvent> sample_events(std::size_t count, Generation generation = 1);
+
+/// One JSON object on standard output.
+void report(std::string_view bench, double value, std::string_view unit, std::string_view detail_json = "{}");
+
+int drain(const Options& options);
+int publish_single(const Options& options);
+int publish_batch(const Options& options);
+int raw_batch(const Options& options);
+
+template <class T>
+T must(Result<T> result) {
+  if (!result) fail(result.error());
+  return std::move(result).value();
+}
+
+}  // namespace sluice::bench

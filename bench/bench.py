@@ -1,0 +1,251 @@
+"""The driver of ./run bench: databases, peers, rounds, medians and the table.
+
+Each figure that counts is a ratio: both sides run in turn, on the same server, in the same run.
+"""
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+BUILD = HERE.parent / "build"
+BIN = os.environ.get("SLUICE_TEST_POSTGRES_BIN", "")
+SERVER = os.environ.get("SLUICE_TEST_POSTGRES", "")
+CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "sluice" / "bench-peers"
+
+PGBENCH_INSERT = """\\set n random(1, 100000000)
+insert into core.outbox (event_type, source, target, channel, generation, payload, idempotency_key)
+values ('bench.order.placed', 'bench', 'billing', 'outbox_gen_1', 1,
+        jsonb_build_object('order_id', :n) || '{"customer": "c-1742", "currency": "EUR", "total": "129.90", "lines": [{"sku": "A-100", "quantity": 2}, {"sku": "B-220", "quantity": 1}], "note": "leave it with the neighbour"}',
+        gen_random_uuid()::text);
+"""
+
+
+class BenchFailed(Exception):
+    pass
+
+
+def say(text):
+    print(f"    {text}", file=sys.stderr, flush=True)
+
+
+def output_of(command, **kwargs):
+    done = subprocess.run(command, capture_output=True, text=True, **kwargs)
+    if done.returncode != 0:
+        raise BenchFailed(f"{' '.join(map(str, command))}: {done.stderr.strip() or done.stdout.strip()}")
+    return done.stdout
+
+
+class Database:
+    """A database of its own, migrated, gone when the block ends."""
+
+    count = 0
+
+    def __init__(self, migrate=True):
+        Database.count += 1
+        self.name = f"bench_{Database.count}"
+        self.url = SERVER.rsplit("/", 1)[0] + "/" + self.name
+        self.migrate = migrate
+
+    def __enter__(self):
+        output_of([f"{BIN}/psql", SERVER, "-qc", f"create database {self.name}"])
+        if self.migrate:
+            output_of([BUILD / "sluice", "db", "migrate", "--store", self.url])
+        return self
+
+    def __exit__(self, *_):
+        output_of([f"{BIN}/psql", SERVER, "-qc", f"drop database {self.name} with (force)"])
+
+    def sql(self, text):
+        return output_of([f"{BIN}/psql", self.url, "-AtqX", "-v", "ON_ERROR_STOP=1", "-c", text]).strip()
+
+    def bench(self, name, **options):
+        flags = [part for key, value in options.items() for part in (f"--{key}", str(value))]
+        return json.loads(output_of([BUILD / "sluice_bench", name, "--dsn", self.url, *flags]))["value"]
+
+    def pgbench(self, script, clients, seconds):
+        text = output_of([f"{BIN}/pgbench", "-n", "-f", "-", "-c", str(clients), "-j", "2", "-T", str(seconds), "-M", "prepared",
+                          self.url], input=script)
+        for line in text.splitlines():
+            if line.startswith("tps"):
+                return float(line.split()[2])
+        raise BenchFailed(f"pgbench printed no tps: {text}")
+
+
+def held_snapshot(database):
+    """A session whose snapshot pins the clean-up horizon, like a dump or a forgotten transaction."""
+    session = subprocess.Popen([f"{BIN}/psql", database.url, "-AtqX"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    session.stdin.write("begin isolation level repeatable read; select txid_current_snapshot(), txid_current();\n")
+    session.stdin.flush()
+    session.stdout.readline()
+    return session
+
+
+def peers():
+    """Installs the peers once, outside the repository."""
+    wanted = (HERE / "peers" / "package.json").read_text()
+    CACHE.mkdir(parents=True, exist_ok=True)
+    if not (CACHE / "node_modules").is_dir() or not (CACHE / "package.json").exists() or (CACHE / "package.json").read_text() != wanted:
+        say(f"installing the peers into {CACHE}")
+        (CACHE / "package.json").write_text(wanted)
+        output_of(["npm", "install", "--no-audit", "--no-fund", "--silent"], cwd=CACHE)
+    for script in (HERE / "peers").glob("*.mjs"):
+        shutil.copy(script, CACHE / script.name)
+
+
+def graphile_drain(jobs):
+    with Database(migrate=False) as database:
+        text = output_of(["node", "graphile_drain.mjs", str(jobs)], cwd=CACHE, env={**os.environ, "DATABASE_URL": database.url})
+    return json.loads(text.splitlines()[-1])["value"]
+
+
+def own_drain(events, **options):
+    with Database() as database:
+        return database.bench("drain", events=events, **options)
+
+
+def in_turn(rounds, *sides):
+    """Runs the sides alternately and returns the list of figures of each."""
+    figures = [[] for _ in sides]
+    for _ in range(rounds):
+        for side, values in zip(sides, figures):
+            values.append(side())
+    return figures
+
+
+def versus(name, unit, ours, against, other, goal):
+    value, base = statistics.median(ours), statistics.median(other)
+    spread = (max(ours) - min(ours)) / value * 100
+    return {"bench": name, "value": round(value), "unit": unit, "ratio": round(value / base, 2), "against": against,
+            "against_value": round(base), "goal": goal, "spread_percent": round(spread), "rounds": len(ours)}
+
+
+def bench_drain(scale):
+    peers()
+    ours, theirs = in_turn(scale.rounds, lambda: own_drain(scale.events), lambda: graphile_drain(scale.events))
+    yield versus("drain", "events/s", ours, "graphile-worker", theirs, 3.3)
+
+
+def bench_drain_once(scale):
+    peers()
+    ours, theirs = in_turn(scale.rounds, lambda: own_drain(scale.events, once=1), lambda: graphile_drain(scale.events))
+    yield versus("drain-once", "events/s", ours, "graphile-worker", theirs, 1.8)
+
+
+def bench_drain_pinned(scale):
+    def pinned():
+        with Database() as database:
+            session = held_snapshot(database)
+            try:
+                spent = 0
+                while spent < scale.pinned_seconds:
+                    spent += scale.events / database.bench("drain", events=scale.events)
+                return database.bench("drain", events=scale.events)
+            finally:
+                session.kill()
+                session.wait()
+
+    ours, base = in_turn(scale.rounds, pinned, lambda: own_drain(scale.events))
+    yield versus("drain-pinned", "events/s", ours, "own drain", base, 0.85)
+
+
+def bench_drain_history(scale):
+    def history():
+        with Database() as database:
+            database.sql("alter table core.outbox disable trigger user; insert into core.outbox (event_type, source, target, channel, generation, payload, "
+                         "idempotency_key, status, claim_seq, claimed_at, claimed_by, delivered_at) select 'bench.order.placed', 'bench', "
+                         "'billing', 'outbox_gen_1', 1, '{\"order_id\": 1}', i::text, 'delivered', 1, now(), 'bench', now() "
+                         f"from generate_series(1, {scale.history}) i; alter table core.outbox enable trigger user; analyze core.outbox")
+            # A worker that has been running: its cursor stands where the history ends.
+            database.bench("drain", events=1000)
+            return database.bench("drain", events=scale.events)
+
+    ours, base = in_turn(scale.rounds, history, lambda: own_drain(scale.events))
+    yield versus(f"drain-history ({scale.history:,} rows kept)", "events/s", ours, "own drain", base, 0.9)
+
+
+def bench_publish_single(scale):
+    def ours():
+        with Database() as database:
+            return database.bench("publish-single", sessions=8, milliseconds=scale.seconds * 1000)
+
+    def raw(trigger):
+        def side():
+            with Database() as database:
+                if not trigger:
+                    database.sql("alter table core.outbox disable trigger outbox_notify")
+                return database.pgbench(PGBENCH_INSERT, 8, scale.seconds)
+        return side
+
+    figures, with_trigger, without = in_turn(scale.rounds, ours, raw(True), raw(False))
+    yield versus("publish-single (doorbell always)", "commits/s", figures, "INSERT with the row trigger", with_trigger, None)
+    yield versus("publish-single (doorbell always)", "commits/s", figures, "INSERT without trigger", without, 0.85)
+
+
+def bench_publish_batch(scale):
+    def side(name):
+        def measure():
+            with Database() as database:
+                return database.bench(name, events=scale.events, size=1000, sessions=2)
+        return measure
+
+    ours, raw = in_turn(scale.rounds, side("publish-batch"), side("raw-batch"))
+    yield versus("publish-batch", "events/s", ours, "raw multi-row INSERT", raw, 0.9)
+
+
+BENCHES = {
+    "drain": bench_drain,
+    "drain-once": bench_drain_once,
+    "drain-pinned": bench_drain_pinned,
+    "drain-history": bench_drain_history,
+    "publish-single": bench_publish_single,
+    "publish-batch": bench_publish_batch,
+}
+
+
+class Scale:
+    def __init__(self, quick, rounds):
+        self.rounds = rounds or (1 if quick else 3)
+        self.events = 20_000 if quick else 200_000
+        self.history = 100_000 if quick else 5_000_000
+        self.pinned_seconds = 2 if quick else 15
+        self.seconds = 2 if quick else 5
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./run bench", description="Benchmarks; without a name, all of them.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHES))
+    parser.add_argument("--quick", action="store_true", help="one small round each: shows that they run, not how fast")
+    parser.add_argument("--json", action="store_true", help="one object per line")
+    parser.add_argument("--rounds", type=int, help="rounds per side")
+    arguments = parser.parse_args()
+    unknown = [name for name in arguments.names if name not in BENCHES]
+    if unknown:
+        parser.error(f"unknown benchmark {unknown[0]}; there are: {', '.join(BENCHES)}")
+    scale = Scale(arguments.quick, arguments.rounds)
+    version = output_of([f"{BIN}/postgres", "--version"]).strip()
+    say(f"{version}, {os.cpu_count()} cores, {scale.rounds} round(s), {scale.events:,} events, default durability")
+    failed = False
+    if not arguments.json:
+        print(f"{'bench':42} {'value':>10} {'unit':10} {'ratio':>6} {'goal':>6}  against")
+    for name in arguments.names or BENCHES:
+        try:
+            for row in BENCHES[name](scale):
+                if arguments.json:
+                    print(json.dumps(row), flush=True)
+                else:
+                    goal = f"{row['goal']:.2f}" if row["goal"] else "-"
+                    print(f"{row['bench']:42} {row['value']:>10,} {row['unit']:10} {row['ratio']:>6.2f} {goal:>6}  {row['against']} "
+                          f"({row['against_value']:,}), spread {row['spread_percent']} %", flush=True)
+        except BenchFailed as error:
+            failed = True
+            print(f"{name}: could not run: {error}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

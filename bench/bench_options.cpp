@@ -1,0 +1,83 @@
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+
+#include "bench/bench.hpp"
+#include "store/postgres/postgres_store.hpp"
+
+namespace sluice::bench {
+
+Options::Options(int argc, char** argv, int first) {
+  for (int i = first; i + 1 < argc; i += 2) {
+    std::string name = argv[i];
+    if (!name.starts_with("--")) {
+      std::fprintf(stderr, "sluice_bench: expected --name value, got %s\n", argv[i]);
+      std::exit(2);
+    }
+    values_[name.substr(2)] = argv[i + 1];
+  }
+}
+
+std::int64_t Options::number(const std::string& name, std::int64_t otherwise) const {
+  const auto found = values_.find(name);
+  return found == values_.end() ? otherwise : std::stoll(found->second);
+}
+
+std::string Options::text(const std::string& name, const std::string& otherwise) const {
+  const auto found = values_.find(name);
+  return found == values_.end() ? otherwise : found->second;
+}
+
+void fail(const Error& error) {
+  std::fprintf(stderr, "sluice_bench: %s\n", error.message.c_str());
+  std::exit(1);
+}
+
+std::unique_ptr<store::Store> open(const Options& options, int connections) {
+  store::PostgresOptions postgres;
+  postgres.dsn = options.text("dsn", "");
+  postgres.max_connections = connections;
+  postgres.application_name = "sluice_bench";
+  return must(store::open_postgres(postgres));
+}
+
+std::vector<store::NewEvent> sample_events(std::size_t count, Generation generation) {
+  thread_local std::mt19937_64 random{std::random_device{}()};
+  thread_local UuidV7Sequence ids;
+  const std::string channel = compose_channel(generation).value();
+  std::vector<store::NewEvent> events;
+  events.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Timestamp now = std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
+    std::array<std::uint8_t, 10> bytes{};
+    for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random());
+    EnvelopeDraft draft;
+    draft.event_id = ids.next(now, bytes);
+    draft.event_type = "bench.order.placed";
+    draft.occurred_at = now;
+    draft.source = "bench";
+    draft.target = "billing";
+    draft.payload =
+        R"({"order_id": )" + std::to_string(random() % 100'000'000) +
+        R"(, "customer": "c-1742", "currency": "EUR", "total": "129.90", "lines": [{"sku": "A-100", "quantity": 2}, )"
+        R"({"sku": "B-220", "quantity": 1}], "note": "leave it with the neighbour"})";
+    events.push_back({.envelope = EventEnvelope::make(std::move(draft)).value(),
+                      .generation = generation,
+                      .channel = channel,
+                      .ordering_key = {},
+                      .not_before = {},
+                      .delay = {}});
+  }
+  return events;
+}
+
+void report(std::string_view bench, double value, std::string_view unit, std::string_view detail_json) {
+  std::printf(R"({"bench":"%.*s","value":%.1f,"unit":"%.*s","detail":%.*s})"
+              "\n",
+              static_cast<int>(bench.size()), bench.data(), value, static_cast<int>(unit.size()), unit.data(),
+              static_cast<int>(detail_json.size()), detail_json.data());
+}
+
+}  // namespace sluice::bench

@@ -1,0 +1,31 @@
+# Run with -P by embed_sql(); see EmbedSql.cmake.
+set(text "// Generated from the .sql files beside the source. Do not edit.\n#pragma once\n\n#include <array>\n#include <string_view>\n\n")
+string(APPEND text "namespace ${NAMESPACE} {\n\n")
+
+# A named statement: `name` is the file name, `text` the SQL.
+string(APPEND text "struct Query {\n  std::string_view name;\n  std::string_view text;\n};\n\n")
+foreach(kind query admin)
+  file(GLOB files ${FOLDER}/${kind}/*.sql)
+  list(SORT files)
+  foreach(file ${files})
+    get_filename_component(name ${file} NAME_WE)
+    file(READ ${file} sql)
+    string(APPEND text "inline constexpr Query ${name}{\"${name}\", R\"~sql~(${sql})~sql~\"};\n\n")
+  endforeach()
+endforeach()
+
+string(APPEND text "struct Migration {\n  int version;\n  std::string_view name;\n  std::string_view text;\n};\n\n")
+file(GLOB files ${FOLDER}/migration/*.sql)
+list(SORT files)
+list(LENGTH files count)
+string(APPEND text "inline constexpr std::array<Migration, ${count}> migrations{{\n")
+foreach(file ${files})
+  get_filename_component(name ${file} NAME_WE)
+  string(REGEX MATCH "^([0-9]+)_" unused ${name})
+  string(REGEX REPLACE "^0+" "" version ${CMAKE_MATCH_1})
+  file(READ ${file} sql)
+  string(APPEND text "    {${version}, \"${name}\", R\"~sql~(${sql})~sql~\"},\n")
+endforeach()
+string(APPEND text "}};\n\n}  // namespace ${NAMESPACE}\n")
+
+file(WRITE ${OUTPUT} "${text}")

@@ -1,0 +1,76 @@
+// EventEnvelope: what travels. A frozen value: once made it is valid and does not change.
+//
+// Thread-safety: immutable, share freely.
+//
+// The payload is JSON text and stays text: Sluice checks that it is a well-formed object and never
+// re-encodes it, so numbers beyond 64 bits and decimals reach the handler as they were written.
+// (PostgreSQL's jsonb sorts keys and drops insignificant white space; SQLite keeps the bytes.)
+//
+// The generation is not part of the envelope: it is a property of the outbox row.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <sluice/result.hpp>
+#include <sluice/time.hpp>
+#include <sluice/uuid.hpp>
+
+namespace sluice {
+
+/// The parts of an envelope before they are checked.
+struct EnvelopeDraft {
+  Uuid event_id;                      ///< required; make it with UuidV7Sequence
+  std::string event_type;             ///< required, `platform.scan.completed`
+  int event_version = 1;              ///< at least 1
+  Timestamp occurred_at{};            ///< required
+  std::string source;                 ///< producing context, `[a-z][a-z0-9_]*`
+  std::optional<std::string> target;  ///< receiving context; none = broadcast
+  std::optional<Uuid> workspace_id;
+  std::string payload = "{}";                  ///< a JSON object, as text
+  std::optional<std::string> idempotency_key;  ///< default: the event id as text
+  std::optional<std::string> trace_context;    ///< W3C traceparent
+};
+
+struct EnvelopeLimits {
+  std::size_t payload_bytes = std::size_t{256} * 1024;  ///< a larger payload is refused
+  int payload_depth = 64;                               ///< nesting of objects and arrays
+};
+
+class EventEnvelope {
+ public:
+  /// Checks every field; the error names the first bad one and says what is expected.
+  static Result<EventEnvelope> make(EnvelopeDraft draft, const EnvelopeLimits& limits = {});
+
+  /// The JSON form below. Unknown members are ignored; `event_id` and `occurred_at` must be there.
+  static Result<EventEnvelope> from_json(std::string_view json, const EnvelopeLimits& limits = {});
+
+  /// For rows read back from a store, which checked them when they were written.
+  static EventEnvelope trusted(EnvelopeDraft draft);
+
+  [[nodiscard]] const Uuid& event_id() const { return fields_.event_id; }
+  [[nodiscard]] const std::string& event_type() const { return fields_.event_type; }
+  [[nodiscard]] int event_version() const { return fields_.event_version; }
+  [[nodiscard]] Timestamp occurred_at() const { return fields_.occurred_at; }
+  [[nodiscard]] const std::string& source() const { return fields_.source; }
+  [[nodiscard]] const std::optional<std::string>& target() const { return fields_.target; }
+  [[nodiscard]] const std::optional<Uuid>& workspace_id() const { return fields_.workspace_id; }
+  [[nodiscard]] const std::string& payload() const { return fields_.payload; }
+  [[nodiscard]] const std::string& idempotency_key() const { return *fields_.idempotency_key; }
+  [[nodiscard]] const std::optional<std::string>& trace_context() const { return fields_.trace_context; }
+
+  /// One line, fixed member order, absent optionals as null, payload verbatim except that line
+  /// breaks between its tokens become spaces:
+  /// event_id, event_type, event_version, occurred_at, source, target, workspace_id, payload,
+  /// idempotency_key, trace_context.
+  [[nodiscard]] std::string to_json() const;
+
+ private:
+  explicit EventEnvelope(EnvelopeDraft fields) : fields_(std::move(fields)) {}
+  EnvelopeDraft fields_;
+};
+
+}  // namespace sluice

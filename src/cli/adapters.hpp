@@ -1,0 +1,55 @@
+// What the command line needs from the outside; main.cpp composes it, tests replace it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "config/config.hpp"
+#include "config/store_url.hpp"
+#include "ops/entropy.hpp"
+#include "store/store.hpp"
+
+namespace sluice::cli {
+
+/// How a store is opened.
+struct OpenRequest {
+  config::StoreUrl url;
+  bool create = false;       ///< an embedded file that is missing is made
+  bool needs_schema = true;  ///< bring an embedded file up to date; refuse another schema elsewhere
+  int connections = 2;
+};
+
+/// Stop signals. Arming blocks their default action, so that a command can end in order.
+class Interruption {
+ public:
+  virtual ~Interruption() = default;
+  virtual void arm() = 0;
+  /// Waits at most this long; true when a stop was asked for. A second signal ends the process.
+  virtual bool wait_for(Duration duration) = 0;
+};
+
+/// Workers at work.
+class Daemon {
+ public:
+  virtual ~Daemon() = default;
+  /// Stops claiming and finishes what is in flight; returns when that is done.
+  virtual void stop() = 0;
+};
+
+struct DaemonRequest {
+  store::Store& store;  ///< must outlive the daemon
+  const config::Config& config;
+  Generation generation = kFirstGeneration;
+};
+
+struct Adapters {
+  std::function<Result<std::unique_ptr<store::Store>>(const OpenRequest&)> open_store;
+  std::function<Result<std::unique_ptr<Daemon>>(const DaemonRequest&)> start_daemon;
+  /// The embedded migrations; needs no connection.
+  std::function<std::vector<store::MigrationText>(config::StoreUrl::Kind)> migrations;
+  std::shared_ptr<Interruption> interruption;
+  ops::Entropy entropy;
+};
+
+}  // namespace sluice::cli

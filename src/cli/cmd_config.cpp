@@ -1,0 +1,112 @@
+// sluice config: which settings are used, and why.
+#include <ostream>
+#include <utility>
+
+#include "cli/noun.hpp"
+#include "cli/session.hpp"
+#include "cli/table.hpp"
+#include "ops/json_object.hpp"
+
+namespace sluice::cli {
+namespace {
+
+std::string to_json(const config::Key& key, const config::Candidate& candidate) {
+  return ops::JsonObject{}
+      .text("value", config::shown(key, candidate.value))
+      .text("origin", name(candidate.origin))
+      .text("where", candidate.where)
+      .str();
+}
+
+std::string to_json(const config::Setting& setting) {
+  return ops::JsonObject{}
+      .text("key", setting.key->name)
+      .text("value", config::shown(*setting.key, setting.winner().value))
+      .text("origin", name(setting.winner().origin))
+      .text("where", setting.winner().where)
+      .str();
+}
+
+Result<Exit> show(Session& session) {
+  const auto settings = config::gather(session.sources());
+  if (!settings) return settings.error();
+  // A value that cannot be used is an error here too, not a line in a table.
+  if (auto usable = config::resolve(*settings); !usable) return std::move(usable).error();
+  std::vector<std::string> texts;
+  Table table{"KEY", "VALUE", "FROM"};
+  for (const auto& setting : settings->all) {
+    texts.push_back(to_json(setting));
+    if (session.format() == Format::ndjson) session.out() << texts.back() << '\n';
+    table.row(
+        {std::string{setting.key->name}, config::shown(*setting.key, setting.winner().value), setting.winner().where});
+  }
+  if (session.format() == Format::json) {
+    session.out() << ops::JsonObject{}.text("file", settings->file).array("settings", texts).str() << '\n';
+  }
+  if (session.format() == Format::table) table.print(session.out(), session.console().color);
+  return Exit::ok;
+}
+
+void print_explanation(const Session& session, const config::Setting& setting) {
+  const config::Key& key = *setting.key;
+  std::ostream& out = session.out();
+  out << key.name << " = " << printable(config::shown(key, setting.winner().value)) << "\n  " << key.description
+      << "\n\n";
+  Table table{"", "FROM", "WHERE", "VALUE"};
+  for (const auto& candidate : setting.candidates) {
+    const bool wins = &candidate == &setting.winner();
+    table.row({wins ? "wins" : "loses", std::string{name(candidate.origin)}, candidate.where,
+               config::shown(key, candidate.value)});
+  }
+  table.print(out, session.console().color);
+}
+
+// Works for a value that cannot be used, because that is when it is needed most.
+Result<Exit> explain(Session& session) {
+  const std::string& wanted = session.arguments().positionals.front();
+  const auto settings = config::gather(session.sources());
+  if (!settings) return settings.error();
+  const config::Setting& setting = settings->of(wanted);
+  const config::Key& key = *setting.key;
+  if (session.format() == Format::table) {
+    print_explanation(session, setting);
+    return Exit::ok;
+  }
+  std::vector<std::string> losers;
+  for (const auto& candidate : setting.candidates) {
+    if (&candidate != &setting.winner()) losers.push_back(to_json(key, candidate));
+  }
+  session.out() << ops::JsonObject{}
+                       .text("key", key.name)
+                       .text("description", key.description)
+                       .raw("winner", to_json(key, setting.winner()))
+                       .array("losers", losers)
+                       .str()
+                << '\n';
+  return Exit::ok;
+}
+
+}  // namespace
+
+std::vector<Command> config_commands() {
+  return {
+      {{"config", "show"},
+       "every setting, its value and where it comes from",
+       {{"sluice config show", ""}, {"sluice config show --config sluice.toml -o json", ""}},
+       {},
+       {},
+       false,
+       false,
+       show},
+      {{"config", "explain"},
+       "why a setting has its value: the winner and the losers",
+       {{"sluice config explain store", ""}},
+       {{"KEY", "a key of `sluice config show`", true, config::key_names()}},
+       {},
+       false,
+       false,
+       explain},
+  };
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,226 @@
+// sluice db: the schema of a store.
+#include <ostream>
+
+#include "cli/noun.hpp"
+#include "cli/session.hpp"
+#include "cli/table.hpp"
+#include "core/json.hpp"
+#include "ops/json_object.hpp"
+#include "ops/schema.hpp"
+
+namespace sluice::cli {
+namespace {
+
+using Access = Session::Access;
+
+std::string to_json(const store::MigrationStep& step) {
+  return ops::JsonObject{}
+      .number("version", step.version)
+      .text("name", step.name)
+      .boolean("applied_now", step.applied_now)
+      .str();
+}
+
+void print_steps(const Session& session, const std::vector<store::MigrationStep>& steps) {
+  std::vector<std::string> texts;
+  Table table{"VERSION", "NAME", "APPLIED"};
+  for (const auto& step : steps) {
+    texts.push_back(to_json(step));
+    table.row({std::to_string(step.version), step.name,
+               step.applied_now    ? "now"
+               : session.dry_run() ? "would be"
+                                   : "before"});
+  }
+  switch (session.format()) {
+    case Format::json:
+      session.out() << ops::JsonObject{}.boolean("dry_run", session.dry_run()).array("migrations", texts).str() << '\n';
+      break;
+    case Format::ndjson:
+      for (const auto& text : texts) session.out() << text << '\n';
+      break;
+    case Format::table:
+      if (!table.empty()) table.print(session.out(), session.console().color);
+      break;
+  }
+}
+
+Result<std::vector<store::MigrationStep>> plan(const Session& session, const config::Config& config) {
+  auto store = session.open(config, Access::schema);
+  if (store) return ops::plan_migration(**store);
+  // An embedded file that does not exist yet would get every migration.
+  if (store.error().code != ErrorCode::not_found) return std::move(store).error();
+  std::vector<store::MigrationStep> steps;
+  for (const auto& migration : session.adapters().migrations(config.store.kind)) {
+    steps.push_back({migration.version, migration.name, false});
+  }
+  return steps;
+}
+
+Result<Exit> migrate(Session& session) {
+  const auto config = session.config();
+  if (!config) return config.error();
+  if (session.dry_run()) {
+    const auto steps = plan(session, *config);
+    if (!steps) return steps.error();
+    print_steps(session, *steps);
+    session.note(steps->empty() ? "the schema is up to date" : "dry run: nothing was changed");
+    return Exit::ok;
+  }
+  auto store = session.open(*config, Access::create_schema);
+  if (!store) return std::move(store).error();
+  const auto steps = (*store)->migrate();
+  if (!steps) return steps.error();
+  print_steps(session, *steps);
+  session.note((*store)->display_name() + " is up to date");
+  return Exit::ok;
+}
+
+Result<Exit> version(Session& session) {
+  const auto config = session.config();
+  if (!config) return config.error();
+  auto store = session.open(*config, Access::schema);
+  if (!store) return std::move(store).error();
+  const auto schema = (*store)->schema_version();
+  if (!schema) return schema.error();
+  if (session.format() != Format::table) {
+    session.out() << ops::JsonObject{}.number("applied", schema->applied).number("known", schema->known).str() << '\n';
+    return Exit::ok;
+  }
+  session.out() << schema->applied << '\n';
+  if (schema->applied < schema->known) {
+    session.note("this build carries version " + std::to_string(schema->known) + ": run `sluice db migrate`");
+  } else if (schema->applied > schema->known) {
+    session.note("this build knows only version " + std::to_string(schema->known) + ": use a newer sluice");
+  }
+  return Exit::ok;
+}
+
+Result<Exit> validate(Session& session) {
+  const auto config = session.config();
+  if (!config) return config.error();
+  auto store = session.open(*config, Access::schema);
+  if (!store) return std::move(store).error();
+  const auto findings = (*store)->validate();
+  if (!findings) return findings.error();
+  if (session.format() == Format::json) {
+    std::vector<std::string> texts;
+    for (const auto& finding : *findings) texts.push_back(json::quote(finding));
+    session.out() << ops::JsonObject{}.array("findings", texts).str() << '\n';
+  }
+  for (const auto& finding : *findings) {
+    if (session.format() == Format::table) session.out() << printable(finding) << '\n';
+    if (session.format() == Format::ndjson) session.out() << ops::JsonObject{}.text("finding", finding).str() << '\n';
+  }
+  if (findings->empty()) session.note("the schema is as this build expects it");
+  return findings->empty() ? Exit::ok : Exit::findings;
+}
+
+Result<Exit> grant(Session& session) {
+  const auto role = session.arguments().positional(0);
+  const auto member = session.arguments().positional(1);
+  if (role && !member)
+    return invalid("MEMBER", "name the database role that becomes " + *role + ": sluice db grant ROLE MEMBER");
+  const auto config = session.config();
+  if (!config) return config.error();
+  auto store = session.open(*config, Access::schema);
+  if (!store) return std::move(store).error();
+  if (auto allowed = ops::check_grants(**store); !allowed) return std::move(allowed).error();
+
+  std::vector<std::string> done;
+  if (session.dry_run()) {
+    done.emplace_back("would create the roles sluice_publisher, sluice_worker, sluice_operator and sluice_reader");
+    if (role) done.push_back("would make " + *member + " a member of sluice_" + *role);
+  } else {
+    auto granted = ops::grant(**store, role ? ops::parse_grant(*role) : std::nullopt, member.value_or(""));
+    if (!granted) return std::move(granted).error();
+    done = *std::move(granted);
+  }
+  if (session.format() == Format::json) {
+    std::vector<std::string> texts;
+    texts.reserve(done.size());
+    for (const auto& sentence : done) texts.push_back(json::quote(sentence));
+    session.out() << ops::JsonObject{}.boolean("dry_run", session.dry_run()).array("done", texts).str() << '\n';
+    return Exit::ok;
+  }
+  for (const auto& sentence : done) {
+    session.out() << (session.format() == Format::ndjson ? ops::JsonObject{}.text("done", sentence).str()
+                                                         : printable(sentence))
+                  << '\n';
+  }
+  return Exit::ok;
+}
+
+std::string to_json(const store::MigrationText& migration) {
+  return ops::JsonObject{}
+      .number("version", migration.version)
+      .text("name", migration.name)
+      .text("sql", migration.sql)
+      .str();
+}
+
+Result<Exit> sql(Session& session) {
+  const auto config = session.config();
+  if (!config) return config.error();
+  const auto migrations = session.adapters().migrations(config->store.kind);
+  std::vector<std::string> texts;
+  for (const auto& migration : migrations) {
+    if (session.format() == Format::table)
+      session.out() << "-- " << migration.name << ".sql\n" << migration.sql << '\n';
+    if (session.format() == Format::ndjson) session.out() << to_json(migration) << '\n';
+    texts.push_back(to_json(migration));
+  }
+  if (session.format() == Format::json) session.out() << ops::JsonObject{}.array("migrations", texts).str() << '\n';
+  return Exit::ok;
+}
+
+}  // namespace
+
+std::vector<Command> db_commands() {
+  return {
+      {{"db", "migrate"},
+       "bring the schema up to date",
+       {{"sluice db migrate --store postgres://owner@db/app", "safe to repeat, and safe when many run it at once"},
+        {"sluice db migrate --dry-run", "list what would be applied"}},
+       {},
+       {},
+       true,
+       false,
+       migrate},
+      {{"db", "version"},
+       "print the schema version that is applied",
+       {{"sluice db version", ""}},
+       {},
+       {},
+       false,
+       false,
+       version},
+      {{"db", "validate"},
+       "compare the schema with what this build expects; exit 6 with findings",
+       {{"sluice db validate", ""}},
+       {},
+       {},
+       false,
+       false,
+       validate},
+      {{"db", "grant"},
+       "create the sluice_* database roles and grant them what they need",
+       {{"sluice db grant", "create the roles and their grants"},
+        {"sluice db grant publisher app", "and let the role `app` publish"}},
+       {{"ROLE", "publisher, worker, operator or reader", false, {"publisher", "worker", "operator", "reader"}},
+        {"MEMBER", "an existing database role", false}},
+       {},
+       true,
+       false,
+       grant},
+      {{"db", "sql"},
+       "print the migrations that this build carries",
+       {{"sluice db sql --store postgres:// | less", "the PostgreSQL ones; needs no connection"}},
+       {},
+       {},
+       false,
+       false,
+       sql},
+  };
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,151 @@
+// sluice publish: store one event.
+#include <chrono>
+#include <ostream>
+#include <utility>
+
+#include "cli/noun.hpp"
+#include "cli/payload_source.hpp"
+#include "cli/publish_flags.hpp"
+#include "cli/session.hpp"
+#include "cli/table.hpp"
+#include "ops/await_event.hpp"
+#include "ops/event_json.hpp"
+#include "ops/json_object.hpp"
+
+namespace sluice::cli {
+namespace {
+
+using Access = Session::Access;
+using Ending = ops::Awaited::Ending;
+
+constexpr Duration kDefaultTimeout = std::chrono::seconds{30};
+
+// A dry run must not create the file that the real run would, so it may find no store.
+Result<Generation> planned_generation(const Session& session, const config::Config& config) {
+  if (config.generation) return *config.generation;
+  auto store = session.open(config, Access::existing);
+  if (store) return (*store)->default_generation();
+  if (store.error().code == ErrorCode::not_found) return kFirstGeneration;
+  return std::move(store).error();
+}
+
+Result<Exit> show_plan(const Session& session, const store::NewEvent& event) {
+  if (session.format() != Format::table) {
+    session.out() << ops::to_json(event, std::nullopt) << '\n';
+    return Exit::ok;
+  }
+  print_pairs(session.out(), {{"event_id", event.envelope.event_id().to_string()},
+                              {"event_type", event.envelope.event_type()},
+                              {"source", event.envelope.source()},
+                              {"target", event.envelope.target().value_or("(broadcast)")},
+                              {"generation", std::to_string(event.generation)},
+                              {"channel", event.channel},
+                              {"ordering_key", event.ordering_key.value_or("")},
+                              {"payload", event.envelope.payload()}});
+  session.note("dry run: nothing was stored");
+  return Exit::ok;
+}
+
+ops::Pacing pacing(const Adapters& adapters) {
+  const auto start = std::chrono::steady_clock::now();
+  return {[&adapters](Duration pause) { return !adapters.interruption->wait_for(pause); },
+          [start] { return std::chrono::floor<Duration>(std::chrono::steady_clock::now() - start); }};
+}
+
+Exit tell(const Session& session, const ops::Awaited& awaited, Duration timeout) {
+  const auto& event = awaited.event;
+  const std::string id = event.envelope.event_id().to_string();
+  switch (awaited.ending) {
+    case Ending::delivered:
+      session.note("delivered");
+      return Exit::ok;
+    case Ending::failed:
+      session.note("failed after " + std::to_string(event.attempts) + " attempts: " + event.last_error.value_or(""));
+      return Exit::failed;
+    case Ending::timed_out:
+      session.note("still " + std::string{name(event.status)} + " after " + to_text(timeout) +
+                   "; the event is stored: `sluice event show " + id + "`");
+      return Exit::timed_out;
+    case Ending::interrupted:
+      session.note("no longer waiting; the event is stored: `sluice event show " + id + "`");
+      return Exit::interrupted;
+  }
+  return Exit::failed;
+}
+
+Result<Exit> wait(const Session& session, store::Store& store, const ops::Published& published, Duration timeout) {
+  const auto awaited =
+      ops::await_event(store, published.event.envelope.event_id(), timeout, pacing(session.adapters()));
+  if (!awaited) return awaited.error();
+  if (session.format() != Format::table) session.out() << ops::to_json(awaited->event) << '\n';
+  return tell(session, *awaited, timeout);
+}
+
+Result<Duration> wait_timeout(const Arguments& arguments) {
+  const auto text = arguments.value("--timeout");
+  if (text && !arguments.has("--wait")) return invalid("--timeout", "--timeout needs --wait");
+  return text ? parse_duration(*text, "--timeout") : kDefaultTimeout;
+}
+
+Result<Exit> publish(Session& session) {
+  const Arguments& arguments = session.arguments();
+  const auto timeout = wait_timeout(arguments);
+  if (!timeout) return timeout.error();
+  auto request = publish_request(arguments);
+  if (!request) return std::move(request).error();
+  const auto config = session.config();
+  if (!config) return config.error();
+  auto payload = read_payload(arguments.value("--data").value_or("{}"), session.console(), !arguments.has("--no-input"),
+                              config->payload_max_bytes);
+  if (!payload) return std::move(payload).error();
+  request->payload = *std::move(payload);
+
+  ops::EventPublishing publishing{session.adapters().entropy, {.payload_bytes = config->payload_max_bytes}};
+  // Checked before a store is opened, so that bad input leaves no new file behind.
+  const auto checked = publishing.prepare(*request, config->generation.value_or(kFirstGeneration));
+  if (!checked) return in_terms_of_flags(checked.error());
+  if (session.dry_run()) {
+    const auto generation = planned_generation(session, *config);
+    if (!generation) return generation.error();
+    const auto event = publishing.prepare(*request, *generation);
+    return event ? show_plan(session, *event) : Result<Exit>{in_terms_of_flags(event.error())};
+  }
+
+  // Before the store is opened: threads that it starts inherit the blocked signals.
+  if (arguments.has("--wait")) session.adapters().interruption->arm();
+  auto store = session.open(*config, Access::create);
+  if (!store) return std::move(store).error();
+  const auto generation = Session::generation(*config, **store);
+  if (!generation) return generation.error();
+  const auto event = publishing.prepare(*request, *generation);
+  if (!event) return in_terms_of_flags(event.error());
+  const auto published = ops::publish_event(**store, *event);
+  if (!published) return published.error();
+  if (published->outcome == store::PublishOutcome::duplicate) {
+    session.note("this id was published before; nothing was changed");
+  }
+  if (session.format() == Format::table) {
+    session.out() << event->envelope.event_id().to_string() << std::endl;
+  } else if (!arguments.has("--wait")) {
+    session.out() << ops::to_json(*event, published->outcome) << '\n';
+  }
+  return arguments.has("--wait") ? wait(session, **store, *published, *timeout) : Result<Exit>{Exit::ok};
+}
+
+}  // namespace
+
+std::vector<Command> publish_commands() {
+  return {{{"publish"},
+           "store one event and print its id",
+           {{"sluice publish demo.hello --data '{\"n\":1}'", ""},
+            {"sluice publish billing.invoice.sent --source billing --key customer-7 --data @invoice.json", ""},
+            {"sluice publish demo.hello --wait --timeout 10s", "until it is delivered"},
+            {"sluice publish demo.reminder --after 2h", "delivered no sooner than in two hours"}},
+           {{"TYPE", "event type, like demo.hello"}},
+           publish_options(),
+           true,
+           false,
+           publish}};
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,29 @@
+// The command table as the three completion scripts need it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/command.hpp"
+
+namespace sluice::cli {
+
+/// A place in the command tree: `` for the top, `/db`, `/db/migrate`.
+struct Place {
+  std::string path;
+  const Command* command = nullptr;  ///< none: a group
+  /// Words that may come next, with their summaries.
+  std::vector<std::pair<std::string, std::string>> words;
+};
+
+/// Every place, the top first; hidden commands are left out.
+std::vector<Place> places();
+
+/// `a b c`
+std::string joined(const std::vector<std::string>& words, std::string_view separator);
+
+/// Whether the flag's value is a file name.
+bool takes_file(const Option& option);
+
+}  // namespace sluice::cli

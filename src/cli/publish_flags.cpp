@@ -1,0 +1,109 @@
+#include "cli/publish_flags.hpp"
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+namespace sluice::cli {
+namespace {
+
+constexpr std::string_view kDefaultSource = "cli";
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kFlagOfField{{
+    {"event_type", "TYPE"},
+    {"event_id", "--id"},
+    {"event_version", "--event-version"},
+    {"payload", "--data"},
+    {"source", "--source"},
+    {"target", "--target"},
+    {"idempotency_key", "--idempotency-key"},
+    {"ordering_key", "--key"},
+    {"trace_context", "--traceparent"},
+    {"content_class", "--content-class"},
+}};
+
+// Parses the flag, if it is given, into the request.
+template <class Parse, class Into>
+Result<void> take(const Arguments& arguments, std::string_view flag, Parse parse, Into& into) {
+  const auto text = arguments.value(flag);
+  if (!text) return {};
+  auto parsed = parse(*text, flag);
+  if (!parsed) {
+    Error error = std::move(parsed).error();
+    error.field = flag;
+    if (error.message.find(flag) == std::string::npos) error.message = std::string{flag} + ": " + error.message;
+    return error;
+  }
+  into = *std::move(parsed);
+  return {};
+}
+
+Result<int> parse_version(std::string_view text, std::string_view flag) {
+  int version = 0;
+  const auto [stop, problem] = std::from_chars(text.data(), text.data() + text.size(), version);
+  if (problem != std::errc{} || stop != text.data() + text.size() || version < 1) {
+    return invalid(std::string{flag}, std::string{flag} + " must be a whole number of at least 1");
+  }
+  return version;
+}
+
+Result<std::string> as_is(std::string_view text, std::string_view /*flag*/) { return std::string{text}; }
+
+}  // namespace
+
+std::vector<Option> publish_options() {
+  return {
+      {"--data", "", "JSON|@FILE|-", "the payload: a JSON object, a file, or standard input; default {}"},
+      {"--source", "", "CONTEXT", "producing context; default cli"},
+      {"--target", "", "CONTEXT", "receiving context; default: broadcast"},
+      {"--key", "", "TEXT", "ordering key: strict order among events of one key"},
+      {"--idempotency-key", "", "TEXT", "what handlers deduplicate by; default: the id"},
+      {"--workspace", "", "UUID", "workspace the event belongs to"},
+      {"--after", "", "DURATION", "deliver no sooner than this long from now: 30s, 10m, 2h"},
+      {"--at", "", "TIME", "deliver no sooner than this: 2026-04-25T01:43:02Z"},
+      {"--id", "", "UUID", "event id; default: a new one. Publishing an id twice stores it once"},
+      {"--class", "", "NAME", "processing class: the channel becomes outbox_gen_N_NAME"},
+      {"--content-class", "", "NAME", "content class; default default"},
+      {"--event-version", "", "N", "version of the payload's shape; default 1"},
+      {"--traceparent", "", "TEXT", "W3C traceparent to continue"},
+      {"--wait", "", "", "wait until it is delivered or failed; exit 1 if failed, 8 on timeout"},
+      {"--timeout", "", "DURATION", "how long --wait waits; default 30s"},
+  };
+}
+
+Result<ops::PublishRequest> publish_request(const Arguments& arguments) {
+  ops::PublishRequest request;
+  request.event_type = arguments.positionals.front();
+  request.source = arguments.value("--source").value_or(std::string{kDefaultSource});
+  if (arguments.value("--after") && arguments.value("--at")) {
+    return invalid("--after", "--after and --at exclude each other; give one of them");
+  }
+  for (const auto& taken : {
+           take(arguments, "--target", as_is, request.target),
+           take(arguments, "--key", as_is, request.ordering_key),
+           take(arguments, "--idempotency-key", as_is, request.idempotency_key),
+           take(arguments, "--traceparent", as_is, request.trace_context),
+           take(arguments, "--class", as_is, request.processing_class),
+           take(arguments, "--content-class", as_is, request.content_class),
+           take(arguments, "--workspace", Uuid::parse, request.workspace_id),
+           take(arguments, "--id", Uuid::parse, request.id),
+           take(arguments, "--after", parse_duration, request.delay),
+           take(arguments, "--at", parse_iso8601, request.not_before),
+           take(arguments, "--event-version", parse_version, request.event_version),
+       }) {
+    if (!taken) return taken.error();
+  }
+  return request;
+}
+
+Error in_terms_of_flags(Error error) {
+  for (const auto& [field, flag] : kFlagOfField) {
+    if (error.field != field) continue;
+    error.field = flag;
+    error.message = std::string{flag} + ": " + error.message;
+    break;
+  }
+  return error;
+}
+
+}  // namespace sluice::cli

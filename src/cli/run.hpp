@@ -1,0 +1,22 @@
+// The command line as a function: words and surroundings in, an exit code out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/adapters.hpp"
+#include "cli/console.hpp"
+#include "cli/exit_code.hpp"
+#include "config/gather.hpp"
+
+namespace sluice::cli {
+
+struct Invocation {
+  std::vector<std::string> words;  ///< without the program's name
+  config::Environment environment;
+  std::string hostname;
+};
+
+Exit run(const Invocation& invocation, Console& console, const Adapters& adapters);
+
+}  // namespace sluice::cli

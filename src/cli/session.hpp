@@ -1,0 +1,60 @@
+// One run of one command: its arguments, its configuration, its store and its voice.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "cli/adapters.hpp"
+#include "cli/console.hpp"
+#include "cli/parse.hpp"
+#include "config/config.hpp"
+#include "config/gather.hpp"
+
+namespace sluice::cli {
+
+enum class Format { table, json, ndjson };
+
+class Session {
+ public:
+  Session(const Arguments& arguments, const config::Sources& sources, Console& console, const Adapters& adapters);
+
+  [[nodiscard]] const Arguments& arguments() const { return arguments_; }
+  [[nodiscard]] const config::Sources& sources() const { return sources_; }
+  [[nodiscard]] const Adapters& adapters() const { return adapters_; }
+  [[nodiscard]] Console& console() const { return console_; }
+  [[nodiscard]] std::ostream& out() const { return console_.out; }
+  [[nodiscard]] Format format() const { return format_; }
+  [[nodiscard]] bool dry_run() const { return arguments_.has("--dry-run"); }
+
+  Result<config::Config> config() const { return config::load(sources_); }
+
+  enum class Access {
+    existing,       ///< an embedded file must exist
+    create,         ///< an embedded file is made where it is missing
+    schema,         ///< whatever schema there is, even none
+    create_schema,  ///< the same, and an embedded file is made where it is missing
+  };
+  Result<std::unique_ptr<store::Store>> open(const config::Config& config, Access access, int connections = 2) const;
+
+  /// The flag or environment decides; else the store's newest live one.
+  static Result<Generation> generation(const config::Config& config, store::Administering& store);
+
+  [[nodiscard]] store::Actor actor(const config::Config& config) const;
+
+  /// One line on stderr, unless --quiet.
+  void note(std::string_view text) const;
+  /// One line on stderr with --verbose.
+  void detail(std::string_view text) const;
+
+ private:
+  const Arguments& arguments_;
+  const config::Sources& sources_;
+  Console& console_;
+  const Adapters& adapters_;
+  Format format_;
+};
+
+Format format_of(const Arguments& arguments);
+
+}  // namespace sluice::cli

@@ -1,0 +1,66 @@
+#include "cli/table.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cstddef>
+#include <ostream>
+
+#include "cli/console.hpp"
+
+namespace sluice::cli {
+namespace {
+
+// Code points, which is the width of what event data usually holds.
+std::size_t width(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+std::string padded(const std::string& text, std::size_t to) {
+  const std::size_t used = width(text);
+  return used < to ? text + std::string(to - used, ' ') : text;
+}
+
+std::string line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) {
+  std::string out;
+  for (std::size_t column = 0; column < cells.size(); ++column) {
+    const bool last = column + 1 == cells.size();
+    out += last ? cells[column] : padded(cells[column], widths[column]) + "  ";
+  }
+  out.erase(out.find_last_not_of(' ') + 1);
+  return out;
+}
+
+}  // namespace
+
+Table::Table(std::initializer_list<std::string_view> headers) : headers_(headers.begin(), headers.end()) {}
+
+void Table::row(std::vector<std::string> cells) {
+  assert(cells.size() == headers_.size());
+  for (std::string& cell : cells) cell = printable(cell);
+  rows_.push_back(std::move(cells));
+}
+
+void Table::print(std::ostream& out, bool color) const {
+  std::vector<std::size_t> widths;
+  for (const std::string& header : headers_) widths.push_back(width(header));
+  for (const auto& cells : rows_) {
+    for (std::size_t column = 0; column < cells.size(); ++column) {
+      widths[column] = std::max(widths[column], width(cells[column]));
+    }
+  }
+  const std::string head = line(headers_, widths);
+  out << (color ? "\033[1m" + head + "\033[0m" : head) << '\n';
+  for (const auto& cells : rows_) out << line(cells, widths) << '\n';
+}
+
+void print_pairs(std::ostream& out, const std::vector<std::pair<std::string_view, std::string>>& pairs) {
+  std::size_t longest = 0;
+  for (const auto& [name, value] : pairs) longest = value.empty() ? longest : std::max(longest, name.size());
+  for (const auto& [name, value] : pairs) {
+    if (value.empty()) continue;
+    out << "  " << padded(std::string{name}, longest) << "  " << printable(value) << '\n';
+  }
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,52 @@
+#include "config/config.hpp"
+
+#include <utility>
+
+#include "config/gather.hpp"
+
+namespace sluice::config {
+namespace {
+
+// The error of a group names the group's keys, not the members of a struct.
+Result<void> check_group(Result<void> checked, const std::string& group, const std::string& hint) {
+  if (checked) return checked;
+  Error error = std::move(checked).error();
+  error.field = group;
+  error.message = group + ": " + error.message;
+  error.hint = hint;
+  return error;
+}
+
+Result<void> check_bounds(const RetryPolicy& policy, const std::string& group) {
+  if (policy.cap < policy.base) {
+    return invalid(group + ".max", group + ".max (" + to_text(policy.cap) + ") must be at least " + group + ".base (" +
+                                       to_text(policy.base) + ')');
+  }
+  return check_group(policy.validate(), group, "`sluice config explain " + group + ".base` shows where it comes from");
+}
+
+}  // namespace
+
+Result<Config> resolve(const Settings& settings) {
+  Config config;
+  for (const Setting& setting : settings.all) {
+    const Candidate& winner = setting.winner();
+    if (auto applied = setting.key->apply(config, {winner.value, winner.where}); !applied) {
+      return std::move(applied).error();
+    }
+  }
+  if (auto checked = check_bounds(config.retry, "retry"); !checked) return std::move(checked).error();
+  if (auto checked = check_bounds(config.inbox_retry, "inbox.retry"); !checked) return std::move(checked).error();
+  auto kept = check_group(config.retention.validate(), "retention",
+                          "raise retention.event_handled.active or lower retention.outbox.active or .grace");
+  if (!kept) return std::move(kept).error();
+  return config;
+}
+
+Result<Config> load(const Sources& sources) {
+  auto settings = gather(sources);
+  if (!settings) return std::move(settings).error();
+  return resolve(*settings);
+}
+
+}  // namespace sluice::config

@@ -1,0 +1,33 @@
+// The one table of configuration keys. Loading, `config show`, `config explain` and the reference
+// page all read it.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "config/config.hpp"
+
+namespace sluice::config {
+
+/// A value and where it stands, for the error that names it.
+struct Given {
+  std::string_view text;
+  std::string_view where;
+};
+
+struct Key {
+  std::string_view name;                      ///< `worker.batch`: the name in the file
+  std::string_view flag;                      ///< empty: no flag
+  std::vector<std::string_view> environment;  ///< the first that is set and not empty wins
+  std::string_view standard;                  ///< the default as text; empty: computed by gather()
+  std::string_view description;
+  bool secret;  ///< may carry a password: show it through redact_dsn
+  Result<void> (*apply)(Config& config, const Given& given);
+};
+
+std::span<const Key> keys();
+const Key* find_key(std::string_view name);
+std::vector<std::string_view> key_names();
+
+}  // namespace sluice::config

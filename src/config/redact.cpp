@@ -1,0 +1,121 @@
+#include "config/redact.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstddef>
+
+namespace sluice::config {
+namespace {
+
+constexpr std::string_view kMask = "***";
+constexpr std::array<std::string_view, 2> kSecretWords{"password", "sslpassword"};
+
+bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
+
+bool is_secret_word(std::string_view word) {
+  for (const std::string_view secret : kSecretWords) {
+    if (word == secret) return true;
+  }
+  return false;
+}
+
+// Where a keyword value ends: libpq quotes with ' and escapes with a backslash.
+std::size_t end_of_value(std::string_view text, std::size_t at) {
+  const bool quoted = at < text.size() && text[at] == '\'';
+  if (quoted) ++at;
+  while (at < text.size()) {
+    if (text[at] == '\\') {
+      at = std::min(at + 2, text.size());
+    } else if (quoted && text[at] == '\'') {
+      return at + 1;
+    } else if (!quoted && is_space(text[at])) {
+      return at;
+    } else {
+      ++at;
+    }
+  }
+  return at;
+}
+
+std::string redact_keywords(std::string_view text) {
+  std::string out;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    if (is_space(text[at])) {
+      out += text[at++];
+      continue;
+    }
+    const std::size_t word_start = at;
+    while (at < text.size() && text[at] != '=' && !is_space(text[at])) ++at;
+    const std::string_view word = text.substr(word_start, at - word_start);
+    out += word;
+    // White space around the equals sign is allowed.
+    while (at < text.size() && is_space(text[at])) out += text[at++];
+    if (at == text.size() || text[at] != '=') continue;
+    out += text[at++];
+    while (at < text.size() && is_space(text[at])) out += text[at++];
+    const std::size_t end = end_of_value(text, at);
+    out += is_secret_word(word) ? kMask : text.substr(at, end - at);
+    at = end;
+  }
+  return out;
+}
+
+std::string redact_query(std::string_view query) {
+  std::string out;
+  std::size_t at = 0;
+  while (at < query.size()) {
+    const std::size_t end = std::min(query.find('&', at), query.size());
+    const std::string_view pair = query.substr(at, end - at);
+    const std::size_t equals = pair.find('=');
+    if (equals != std::string_view::npos && is_secret_word(pair.substr(0, equals))) {
+      out += pair.substr(0, equals + 1);
+      out += kMask;
+    } else {
+      out += pair;
+    }
+    if (end < query.size()) out += '&';
+    at = end + 1;
+  }
+  return out;
+}
+
+std::string redact_url(std::string_view url, std::size_t authority) {
+  const std::size_t question = std::min(url.find('?', authority), url.size());
+  const std::size_t slash = url.find('/', authority);
+  // A raw '/' or '@' in a password is not valid, but people paste them: the last '@' before the
+  // query ends the user part, so that such a password is still hidden.
+  std::size_t at = url.substr(0, question).rfind('@');
+  if (at != std::string_view::npos && at < authority) at = std::string_view::npos;
+  std::string out;
+  if (at == std::string_view::npos) {
+    out = url.substr(0, question);
+  } else {
+    const std::size_t colon = url.substr(0, at).find(':', authority);
+    const bool has_password = colon != std::string_view::npos && (slash > colon || slash > at);
+    out = url.substr(0, has_password ? colon + 1 : at);
+    if (has_password) out += kMask;
+    out += url.substr(at, question - at);
+  }
+  if (question < url.size()) {
+    out += '?';
+    out += redact_query(url.substr(question + 1));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string redact_dsn(std::string_view dsn) {
+  for (const std::string_view scheme : {std::string_view{"postgres://"}, std::string_view{"postgresql://"}}) {
+    if (dsn.starts_with(scheme)) return redact_url(dsn, scheme.size());
+  }
+  if (const std::size_t scheme = dsn.find("://"); scheme != std::string_view::npos && dsn.find('=') > scheme) {
+    return redact_url(dsn, scheme + 3);
+  }
+  if (dsn.starts_with("sqlite:")) return std::string{dsn};
+  return redact_keywords(dsn);
+}
+
+}  // namespace sluice::config

@@ -1,0 +1,13 @@
+// Secrets never leave through a message, a table or a log line.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace sluice::config {
+
+/// The DSN with its password replaced by `***`: `postgres://user:***@host/db?password=***` and the
+/// keyword form `host=db password=***`. Anything else is returned as it is.
+std::string redact_dsn(std::string_view dsn);
+
+}  // namespace sluice::config

@@ -1,0 +1,282 @@
+#include "core/json.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "core/utf8.hpp"
+
+namespace sluice::json {
+
+namespace {
+
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20; }
+bool is_high_surrogate(char32_t unit) { return unit >= 0xD800 && unit <= 0xDBFF; }
+bool is_low_surrogate(char32_t unit) { return unit >= 0xDC00 && unit <= 0xDFFF; }
+
+// Where the outermost container's parts go, for the callers that want them.
+struct Parts {
+  std::vector<Member>* members = nullptr;
+  std::vector<std::string_view>* elements = nullptr;
+};
+
+// Walks one document. Each step returns false after noting the first thing that is wrong.
+class Scanner {
+ public:
+  Scanner(std::string_view text, int depth_limit) : text_(text), depth_limit_(std::min(depth_limit, kMaxDepth)) {}
+
+  bool document(Parts parts = {}) {
+    skip_space();
+    if (!value(parts)) return false;
+    skip_space();
+    return at_end() || fail("nothing more may follow the value");
+  }
+
+  bool only_string(std::string& unescaped) {
+    return string(&unescaped) && (at_end() || fail("nothing more may follow the string"));
+  }
+
+  [[nodiscard]] Kind kind() const { return kind_; }
+
+  [[nodiscard]] Error error(std::string_view field) const {
+    std::size_t line = 1;
+    std::size_t column = 1;
+    for (const char c : text_.substr(0, failed_at_)) {
+      if (c == '\n') {
+        ++line;
+        column = 1;
+      } else if ((static_cast<unsigned char>(c) & 0xC0) != 0x80) {
+        ++column;
+      }
+    }
+    const std::string name{field};
+    return invalid(name, name + " is not valid JSON at line " + std::to_string(line) + ", column " +
+                             std::to_string(column) + ": " + std::string{problem_});
+  }
+
+ private:
+  [[nodiscard]] bool at_end() const { return at_ >= text_.size(); }
+  [[nodiscard]] char peek() const { return at_end() ? '\0' : text_[at_]; }
+  bool take(char expected) {
+    if (at_end() || text_[at_] != expected) return false;
+    ++at_;
+    return true;
+  }
+  void skip_space() {
+    while (!at_end() && is_space(text_[at_])) ++at_;
+  }
+  bool fail(std::string_view problem) { return fail_at(at_, problem); }
+  bool fail_at(std::size_t at, std::string_view problem) {
+    failed_at_ = at;
+    problem_ = problem;
+    return false;
+  }
+
+  bool value(Parts parts) {
+    switch (peek()) {
+      case '{':
+        return nested(Kind::object, parts);
+      case '[':
+        return nested(Kind::array, parts);
+      case '"':
+        return string(nullptr) && is(Kind::string);
+      case 't':
+        return word("true") && is(Kind::boolean);
+      case 'f':
+        return word("false") && is(Kind::boolean);
+      case 'n':
+        return word("null") && is(Kind::null);
+      default:
+        return number() && is(Kind::number);
+    }
+  }
+
+  bool is(Kind kind) {
+    kind_ = kind;
+    return true;
+  }
+
+  bool nested(Kind kind, Parts parts) {
+    if (depth_ >= depth_limit_) return fail("it is nested too deeply");
+    ++at_;
+    ++depth_;
+    if (!(kind == Kind::object ? object(parts.members) : array(parts.elements))) return false;
+    --depth_;
+    return is(kind);
+  }
+
+  bool object(std::vector<Member>* out) {
+    skip_space();
+    if (take('}')) return true;
+    do {
+      skip_space();
+      std::string name;
+      if (peek() != '"') return fail("a member name in double quotes was expected");
+      if (!string(out != nullptr ? &name : nullptr)) return false;
+      skip_space();
+      if (!take(':')) return fail("':' was expected after the member name");
+      skip_space();
+      const std::size_t begin = at_;
+      if (!value({})) return false;
+      if (out != nullptr) out->push_back({std::move(name), text_.substr(begin, at_ - begin)});
+      skip_space();
+    } while (take(','));
+    return take('}') || fail("',' or '}' was expected");
+  }
+
+  bool array(std::vector<std::string_view>* out) {
+    skip_space();
+    if (take(']')) return true;
+    do {
+      skip_space();
+      const std::size_t begin = at_;
+      if (!value({})) return false;
+      if (out != nullptr) out->push_back(text_.substr(begin, at_ - begin));
+      skip_space();
+    } while (take(','));
+    return take(']') || fail("',' or ']' was expected");
+  }
+
+  bool string(std::string* unescaped) {
+    if (!take('"')) return fail("a string was expected");
+    while (!at_end() && peek() != '"') {
+      if (!character(unescaped)) return false;
+    }
+    return take('"') || fail("the string is not closed");
+  }
+
+  bool word(std::string_view expected) {
+    if (!text_.substr(at_).starts_with(expected)) return fail("a value was expected");
+    at_ += expected.size();
+    return true;
+  }
+
+  bool digits() {
+    if (!is_digit(peek())) return fail("a digit was expected");
+    while (is_digit(peek())) ++at_;
+    return true;
+  }
+
+  bool number() {
+    const bool negative = take('-');
+    if (!negative && !is_digit(peek())) return fail("a value was expected");
+    if (take('0')) {
+      if (is_digit(peek())) return fail("a number must not start with 0");
+    } else if (!digits()) {
+      return false;
+    }
+    if (take('.') && !digits()) return false;
+    if (take('e') || take('E')) {
+      if (!take('+')) take('-');
+      return digits();
+    }
+    return true;
+  }
+
+  bool character(std::string* out) {
+    if (is_control(peek())) return fail("a control character in a string must be escaped");
+    if (peek() == '\\') return escape(out);
+    const std::size_t length = utf8::length_at(text_, at_);
+    if (length == 0) return fail("the text is not valid UTF-8");
+    if (out != nullptr) out->append(text_, at_, length);
+    at_ += length;
+    return true;
+  }
+
+  bool escape(std::string* out) {
+    constexpr std::string_view letters = "\"\\/bfnrt";
+    constexpr std::string_view meanings = "\"\\/\b\f\n\r\t";
+    const std::size_t begin = at_++;
+    if (take('u')) return unicode_escape(begin, out);
+    const std::size_t which = at_end() ? std::string_view::npos : letters.find(peek());
+    if (which == std::string_view::npos) return fail_at(begin, "the escape is not one that JSON knows");
+    ++at_;
+    if (out != nullptr) *out += meanings[which];
+    return true;
+  }
+
+  bool unicode_escape(std::size_t begin, std::string* out) {
+    const auto unit = four_hex();
+    if (!unit) return fail_at(begin, "\\u must be followed by four hex digits");
+    char32_t code_point = *unit;
+    if (code_point == 0) return fail_at(begin, "\\u0000 is not allowed");
+    if (is_low_surrogate(code_point)) return fail_at(begin, "a surrogate escape has no partner");
+    if (is_high_surrogate(code_point)) {
+      const auto low = take('\\') && take('u') ? four_hex() : std::nullopt;
+      if (!low || !is_low_surrogate(*low)) return fail_at(begin, "a surrogate escape has no partner");
+      code_point = 0x10000 + ((code_point - 0xD800) << 10) + (*low - 0xDC00);
+    }
+    if (out != nullptr) utf8::append_code_point(*out, code_point);
+    return true;
+  }
+
+  std::optional<char32_t> four_hex() {
+    char32_t unit = 0;
+    for (int i = 0; i < 4; ++i, ++at_) {
+      const char c = peek();
+      const int digit = is_digit(c)            ? c - '0'
+                        : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                        : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                               : -1;
+      if (digit < 0) return std::nullopt;
+      unit = unit << 4 | static_cast<char32_t>(digit);
+    }
+    return unit;
+  }
+
+  std::string_view text_;
+  int depth_limit_;
+  std::size_t at_ = 0;
+  int depth_ = 0;
+  Kind kind_ = Kind::null;
+  std::size_t failed_at_ = 0;
+  std::string_view problem_;
+};
+
+Error wrong_kind(std::string_view field, std::string_view expected) {
+  const std::string name{field};
+  return invalid(name, name + " must be a JSON " + std::string{expected});
+}
+
+}  // namespace
+
+Result<Kind> check(std::string_view text, std::string_view field, const Limits& limits) {
+  Scanner scanner{text, limits.depth};
+  if (!scanner.document()) return scanner.error(field);
+  return scanner.kind();
+}
+
+Result<std::vector<Member>> members(std::string_view object, std::string_view field, const Limits& limits) {
+  std::vector<Member> found;
+  Scanner scanner{object, limits.depth};
+  if (!scanner.document({.members = &found})) return scanner.error(field);
+  if (scanner.kind() != Kind::object) return wrong_kind(field, "object");
+  std::set<std::string_view> names;
+  for (const Member& member : found) {
+    if (!names.insert(member.name).second) {
+      const std::string name{field};
+      return invalid(name, name + " has the member " + quote(member.name) + " twice");
+    }
+  }
+  return found;
+}
+
+Result<std::vector<std::string_view>> elements(std::string_view array, std::string_view field, const Limits& limits) {
+  std::vector<std::string_view> found;
+  Scanner scanner{array, limits.depth};
+  if (!scanner.document({.elements = &found})) return scanner.error(field);
+  if (scanner.kind() != Kind::array) return wrong_kind(field, "array");
+  return found;
+}
+
+Result<std::string> string_value(std::string_view raw, std::string_view field) {
+  if (!raw.starts_with('"')) return wrong_kind(field, "string");
+  std::string value;
+  Scanner scanner{raw, 0};
+  if (!scanner.only_string(value)) return scanner.error(field);
+  return value;
+}
+
+}  // namespace sluice::json

@@ -1,0 +1,49 @@
+// A small JSON reader that never changes what it reads: it checks well-formedness and hands out
+// slices of the input. The envelope's payload travels as text, so a tree is never built.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <sluice/result.hpp>
+
+namespace sluice::json {
+
+enum class Kind { object, array, string, number, boolean, null };
+
+/// No limit reaches deeper than this: the reader recurses once per level.
+inline constexpr int kMaxDepth = 512;
+
+struct Limits {
+  int depth = 64;  ///< nesting of objects and arrays, at most kMaxDepth
+};
+
+/// A member of an object: the unescaped name and the raw text of the value.
+struct Member {
+  std::string name;
+  std::string_view value;
+};
+
+/// Checks that `text` is exactly one JSON value in valid UTF-8 and tells its kind. The error's
+/// message gives line and column; `field` names the input. NUL characters (`\u0000`)
+/// and unpaired surrogates are refused because PostgreSQL's jsonb cannot hold them.
+Result<Kind> check(std::string_view text, std::string_view field, const Limits& limits = {});
+
+/// The members of an object in order; a duplicate name is an error.
+Result<std::vector<Member>> members(std::string_view object, std::string_view field, const Limits& limits = {});
+
+/// The elements of an array in order, as raw text.
+Result<std::vector<std::string_view>> elements(std::string_view array, std::string_view field,
+                                               const Limits& limits = {});
+
+/// The value of a JSON string.
+Result<std::string> string_value(std::string_view raw, std::string_view field);
+
+/// `text` as a JSON string with its quotes. Control characters are escaped; bytes that are not UTF-8
+/// become U+FFFD, so that the result is always valid JSON.
+std::string quote(std::string_view text);
+void append_quoted(std::string& out, std::string_view text);
+
+}  // namespace sluice::json

@@ -1,0 +1,44 @@
+// The settle decision: what becomes of a claimed event after an attempt. Pure; the store obeys.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <sluice/retry_policy.hpp>
+#include <sluice/time.hpp>
+#include "core/failure.hpp"
+#include "core/status.hpp"
+
+namespace sluice {
+
+/// How an attempt ended.
+struct Outcome {
+  enum class Kind { handled, failed, deferred, released, expired };
+  Kind kind = Kind::handled;
+  Failure failure;                      ///< failed
+  std::optional<Duration> retry_after;  ///< failed: the peer asked for at least this long (capped at an hour)
+  std::optional<Timestamp> not_before;  ///< deferred
+
+  static Outcome handled() { return {}; }
+  static Outcome failed(Failure failure) { return {Kind::failed, std::move(failure), {}, {}}; }
+  static Outcome deferred(Timestamp until) { return {Kind::deferred, {}, {}, until}; }
+  static Outcome released() { return {Kind::released, {}, {}, {}}; }
+  static Outcome expired() { return {Kind::expired, {}, {}, {}}; }
+};
+
+/// The next state and how to get there.
+struct Settlement {
+  Status next = Status::delivered;
+  Cause cause = Cause::deliver;
+  bool counts_attempt = false;          ///< attempts + 1, last_error and first_failed_at are set
+  Duration delay{};                     ///< pending: due this long after the store's now
+  std::optional<Timestamp> not_before;  ///< pending: due at this time instead
+  std::string last_error;               ///< when counted
+  std::string error_class;              ///< when counted
+  std::string fingerprint;              ///< when counted
+};
+
+/// `attempts` are the failed attempts of this cycle before this one; `uniform01` is in [0, 1).
+Settlement settle(int attempts, const Outcome& outcome, const RetryPolicy& policy, double uniform01);
+
+}  // namespace sluice

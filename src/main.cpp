@@ -1,0 +1,144 @@
+// The composition root: the only place that knows every adapter, and the only one that reads the
+// environment.
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <iostream>
+#include <memory>
+#include <random>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "cli/posix_interruption.hpp"
+#include "cli/run.hpp"
+#include "runtime/identity.hpp"
+#include "runtime/supervisor.hpp"
+#include "sink/log/log_sink.hpp"
+#include "store/postgres/postgres_store.hpp"
+#include "store/sqlite/sqlite_store.hpp"
+#include "telemetry/fd_writer.hpp"
+
+namespace {
+
+using namespace sluice;
+
+config::Environment environment() {
+  config::Environment variables;
+  for (char** entry = ::environ; *entry != nullptr; ++entry) {
+    const std::string_view text{*entry};
+    const std::size_t equals = text.find('=');
+    if (equals != std::string_view::npos) variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return variables;
+}
+
+std::string hostname() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+Result<std::unique_ptr<store::Store>> open_store(const cli::OpenRequest& request) {
+  if (request.url.kind == config::StoreUrl::Kind::sqlite) {
+    store::SqliteOptions options;
+    options.path = request.url.location;
+    options.create = request.create;
+    options.auto_migrate = request.needs_schema;
+    return store::open_sqlite(options);
+  }
+  store::PostgresOptions options;
+  options.dsn = request.url.location;
+  options.max_connections = request.connections;
+  options.check_schema = request.needs_schema;
+  return store::open_postgres(options);
+}
+
+telemetry::Logger logger(const config::Config& config, Generation generation) {
+  telemetry::LogOptions options;
+  options.format = telemetry::format_for_fd(STDERR_FILENO);
+  if (config.log.format == config::LogFormat::json) options.format = telemetry::LogFormat::json;
+  if (config.log.format == config::LogFormat::text) options.format = telemetry::LogFormat::human;
+  switch (config.log.level) {
+    case config::LogLevel::debug:
+      options.minimum = telemetry::Level::debug;
+      break;
+    case config::LogLevel::info:
+      options.minimum = telemetry::Level::info;
+      break;
+    case config::LogLevel::warn:
+      options.minimum = telemetry::Level::warn;
+      break;
+    case config::LogLevel::error:
+      options.minimum = telemetry::Level::error;
+      break;
+  }
+  telemetry::LogContext context{config.service, config.environment, generation, std::nullopt};
+  return {telemetry::write_to_fd(STDERR_FILENO), std::move(options), std::move(context)};
+}
+
+double uniform01() {
+  thread_local std::mt19937_64 engine{std::random_device{}()};
+  return std::uniform_real_distribution<double>{0.0, 1.0}(engine);
+}
+
+runtime::SupervisorOptions supervisor_options(const config::Config& config, Generation generation) {
+  constexpr int kFirstBatch = 10;
+  runtime::SupervisorOptions options;
+  options.worker.generation = generation;
+  options.worker.identity = runtime::worker_identity(
+      {hostname(), ::getpid(), ops::Entropy::system().clock(), static_cast<std::uint32_t>(std::random_device{}())});
+  options.worker.batch_max = config.worker.batch;
+  options.worker.batch_min = std::min(kFirstBatch, config.worker.batch);
+  options.worker.ttl = config.worker.claim_ttl;
+  options.worker.retry = config.retry;
+  options.worker.uniform01 = uniform01;
+  options.poll_interval = config.worker.poll_interval;
+  options.retention.policies = config.retention;
+  return options;
+}
+
+// The log sink on every event, under a supervisor.
+class LoggingDaemon final : public cli::Daemon {
+ public:
+  explicit LoggingDaemon(telemetry::Logger logger) : logger_(std::move(logger)), sink_(logger_) {}
+
+  Result<void> start(store::Store& store, runtime::SupervisorOptions options) {
+    auto started = runtime::Supervisor::start(store, sink_, logger_, std::move(options));
+    if (!started) return std::move(started).error();
+    supervisor_ = *std::move(started);
+    return {};
+  }
+  void stop() override {
+    supervisor_->request_stop();
+    supervisor_->join();
+  }
+
+ private:
+  telemetry::Logger logger_;
+  sink::LogSink sink_;
+  std::unique_ptr<runtime::Supervisor> supervisor_;  // last: its threads use the sink
+};
+
+Result<std::unique_ptr<cli::Daemon>> start_daemon(const cli::DaemonRequest& request) {
+  auto daemon = std::make_unique<LoggingDaemon>(logger(request.config, request.generation));
+  auto started = daemon->start(request.store, supervisor_options(request.config, request.generation));
+  if (!started) return std::move(started).error();
+  return std::unique_ptr<cli::Daemon>{std::move(daemon)};
+}
+
+std::vector<store::MigrationText> migrations(config::StoreUrl::Kind kind) {
+  return kind == config::StoreUrl::Kind::sqlite ? store::sqlite_migrations() : store::postgres_migrations();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const cli::Invocation invocation{{argv + 1, argv + argc}, environment(), hostname()};
+  const bool out_is_tty = ::isatty(STDOUT_FILENO) == 1;
+  const bool color = out_is_tty && !invocation.environment.contains("NO_COLOR");
+  cli::Console console{std::cin, std::cout, std::cerr, ::isatty(STDIN_FILENO) == 1, out_is_tty, color};
+  const cli::Adapters adapters{open_store, start_daemon, migrations, std::make_shared<cli::PosixInterruption>(),
+                               ops::Entropy::system()};
+  return static_cast<int>(cli::run(invocation, console, adapters));
+}

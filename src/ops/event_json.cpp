@@ -1,0 +1,104 @@
+#include "ops/event_json.hpp"
+
+#include "ops/json_object.hpp"
+
+namespace sluice::ops {
+namespace {
+
+std::string_view name(std::optional<store::PublishOutcome> outcome) {
+  if (!outcome) return "planned";
+  return *outcome == store::PublishOutcome::published ? "published" : "duplicate";
+}
+
+template <class T>
+std::vector<std::string> each(const std::vector<T>& items) {
+  std::vector<std::string> texts;
+  texts.reserve(items.size());
+  for (const T& item : items) texts.push_back(to_json(item));
+  return texts;
+}
+
+std::optional<std::int64_t> microseconds(const std::optional<Duration>& duration) {
+  return duration ? std::optional{duration->count()} : std::nullopt;
+}
+
+}  // namespace
+
+std::string to_json(const store::HandledRecord& record) {
+  return JsonObject{}
+      .text("handler_name", record.key.handler_name)
+      .text("idempotency_key", record.key.idempotency_key)
+      .time("handled_at", record.handled_at)
+      .str();
+}
+
+std::string to_json(const Moment& moment) {
+  return JsonObject{}.time("at", moment.at).text("what", moment.what).text("detail", moment.detail).str();
+}
+
+std::string to_json(const store::AuditRecord& record) {
+  return JsonObject{}
+      .number("id", record.id)
+      .time("at", record.at)
+      .text("actor", record.actor.name)
+      .text("surface", record.actor.surface)
+      .text("reason", record.actor.reason)
+      .text("action", record.action)
+      .uuid("event_id", record.event_id)
+      .number("count", record.count)
+      .raw("detail", record.detail)
+      .str();
+}
+
+std::string to_json(const store::EventRecord& event) {
+  return JsonObject{event.envelope.to_json()}
+      .text("status", name(event.status))
+      .number("generation", event.generation)
+      .text("channel", event.channel)
+      .text("content_class", event.content_class)
+      .text("ordering_key", event.ordering_key)
+      .number("attempts", event.attempts)
+      .text("last_error", event.last_error)
+      .text("error_class", event.error_class)
+      .text("fingerprint", event.fingerprint)
+      .time("first_failed_at", event.first_failed_at)
+      .raw("failure_history", event.failure_history)
+      .time("claimed_at", event.claimed_at)
+      .text("claimed_by", event.claimed_by)
+      .number("claim_seq", event.claim_seq)
+      .time("retry_after", event.retry_after)
+      .time("published_at", event.published_at)
+      .time("delivered_at", event.delivered_at)
+      .time("deleted_at", event.deleted_at)
+      .number("seq", event.seq)
+      .str();
+}
+
+std::string to_json(const EventStory& story) {
+  return JsonObject{to_json(story.event)}
+      .array("handled", each(story.handled))
+      .array("audit", each(story.audit))
+      .array("timeline", each(story.timeline))
+      .str();
+}
+
+std::string to_json(const EventList& list) {
+  return JsonObject{}.array("events", each(list.events)).text("next_cursor", list.next_cursor).str();
+}
+
+std::string to_json(const store::NewEvent& event, std::optional<store::PublishOutcome> outcome) {
+  JsonObject object{event.envelope.to_json()};
+  object.number("generation", event.generation)
+      .text("channel", event.channel)
+      .text("content_class", event.content_class)
+      .text("ordering_key", event.ordering_key)
+      .time("not_before", event.not_before);
+  if (const auto delay = microseconds(event.delay)) {
+    object.number("delay_us", *delay);
+  } else {
+    object.raw("delay_us", "null");
+  }
+  return object.text("outcome", name(outcome)).str();
+}
+
+}  // namespace sluice::ops

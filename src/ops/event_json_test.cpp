@@ -1,0 +1,58 @@
+#include "ops/event_json.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/json.hpp"
+#include "tests/cli/fake_store.hpp"
+
+namespace sluice::ops {
+namespace {
+
+using testing::HasSubstr;
+
+// Field names are an interface: this test changes only when they are added to.
+TEST(EventJson, TheFieldsOfARowArePinned) {
+  EXPECT_EQ(
+      to_json(test::a_record(test::id_of(1))),
+      R"({"event_id":"0196b2f1-7c1e-7a3b-9d2e-000000000001","event_type":"demo.hello","event_version":1,)"
+      R"("occurred_at":"2026-05-28T20:26:40.000000Z","source":"demo","target":null,"workspace_id":null,)"
+      R"("payload":{"n": 12345678901234567890123},"idempotency_key":"0196b2f1-7c1e-7a3b-9d2e-000000000001",)"
+      R"("trace_context":null,"status":"pending","generation":1,"channel":"outbox_gen_1","content_class":"default",)"
+      R"("ordering_key":null,"attempts":0,"last_error":null,"error_class":null,"fingerprint":null,)"
+      R"("first_failed_at":null,"failure_history":[],"claimed_at":null,"claimed_by":null,"claim_seq":0,)"
+      R"("retry_after":null,"published_at":"2026-05-28T20:26:40.000000Z","delivered_at":null,"deleted_at":null,"seq":1})");
+}
+
+TEST(EventJson, AListIsWellFormedWithAndWithoutACursor) {
+  const EventList last{{test::a_record(test::id_of(1)), test::a_record(test::id_of(2))}, std::nullopt};
+  EXPECT_TRUE(json::check(to_json(last), "list"));
+  EXPECT_THAT(to_json(last), HasSubstr(R"("next_cursor":null)"));
+  EXPECT_EQ(to_json(EventList{{}, "7"}), R"({"events":[],"next_cursor":"7"})");
+}
+
+TEST(EventJson, AStoryCarriesHandlersAuditAndTimeline) {
+  const EventStory story{test::a_record(test::id_of(1)),
+                         {{{"sluice.log", "key"}, Timestamp{}}},
+                         {{4, Timestamp{}, {"alice", "cli", "why"}, "replay", std::nullopt, 1, R"({"cycle":1})"}},
+                         {{Timestamp{}, "handled", "by sluice.log"}}};
+  const std::string text = to_json(story);
+  ASSERT_TRUE(json::check(text, "story"));
+  EXPECT_THAT(text, HasSubstr(R"("handled":[{"handler_name":"sluice.log","idempotency_key":"key",)"));
+  EXPECT_THAT(text, HasSubstr(R"("actor":"alice","surface":"cli","reason":"why","action":"replay","event_id":null)"));
+  EXPECT_THAT(text, HasSubstr(R"("detail":{"cycle":1})"));
+  EXPECT_THAT(text, HasSubstr(R"("what":"handled","detail":"by sluice.log")"));
+}
+
+TEST(EventJson, APublishedEventSaysItsOutcome) {
+  store::NewEvent event{test::a_record(test::id_of(1)).envelope, 2, "outbox_gen_2", "default", {}, {}, {}};
+  EXPECT_THAT(to_json(event, std::nullopt), HasSubstr(R"("outcome":"planned")"));
+  EXPECT_THAT(to_json(event, store::PublishOutcome::published), HasSubstr(R"("outcome":"published")"));
+  event.delay = std::chrono::milliseconds{2};
+  const std::string text = to_json(event, store::PublishOutcome::duplicate);
+  EXPECT_TRUE(json::check(text, "event"));
+  EXPECT_THAT(text, HasSubstr(R"("delay_us":2000,"outcome":"duplicate")"));
+}
+
+}  // namespace
+}  // namespace sluice::ops

@@ -1,0 +1,123 @@
+#include "ops/event_story.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/cli/fake_store.hpp"
+
+namespace sluice::ops {
+namespace {
+
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::vector<std::string> steps(const std::vector<Moment>& moments) {
+  std::vector<std::string> words;
+  for (const auto& moment : moments) words.push_back(moment.what);
+  return words;
+}
+
+constexpr std::string_view kHistory =
+    R"([{"cycle":1,"attempts":5,"last_error":"TimeoutError: slow","first_failed_at":"2026-05-28T20:27:00Z",)"
+    R"("failed_at":"2026-05-28T20:28:00Z","replayed_at":"2026-05-28T20:29:00Z","replayed_by":"alice","extra":[1]}])";
+
+TEST(History, ReadsTheSeedsKeysAndIgnoresOthers) {
+  const auto cycles = read_history(kHistory);
+  ASSERT_EQ(cycles.size(), 1U);
+  EXPECT_EQ(cycles[0].cycle, 1);
+  EXPECT_EQ(cycles[0].attempts, 5);
+  EXPECT_EQ(cycles[0].last_error, "TimeoutError: slow");
+  EXPECT_EQ(cycles[0].replayed_by, "alice");
+  EXPECT_EQ(*cycles[0].replayed_at - *cycles[0].failed_at, seconds{60});
+}
+
+TEST(History, IsLenientAboutWhatWasWrittenByHand) {
+  EXPECT_TRUE(read_history("not json").empty());
+  EXPECT_TRUE(read_history("[]").empty());
+  const auto cycles = read_history(R"([{"cycle":"x","failed_at":null,"last_error":3}, 7])");
+  ASSERT_EQ(cycles.size(), 1U);
+  EXPECT_EQ(cycles[0].cycle, 0);
+  EXPECT_EQ(cycles[0].failed_at, std::nullopt);
+  EXPECT_EQ(cycles[0].last_error, "");
+}
+
+TEST(Timeline, OfADeliveredEvent) {
+  store::EventRecord event = test::a_record(test::id_of(1));
+  event.status = Status::delivered;
+  event.published_at += seconds{1};
+  event.claimed_at = event.published_at + seconds{1};
+  event.claimed_by = "worker-1";
+  event.claim_seq = 1;
+  event.delivered_at = event.published_at + seconds{3};
+  const store::HandledRecord handled{{"sluice.log", "key"}, event.published_at + seconds{2}};
+  const auto moments = timeline(event, {handled}, {});
+  EXPECT_THAT(steps(moments), ElementsAre("occurred", "published", "claimed", "handled", "delivered"));
+  EXPECT_THAT(moments[2].detail, HasSubstr("worker-1"));
+  EXPECT_THAT(moments[3].detail, HasSubstr("sluice.log"));
+}
+
+TEST(Timeline, OfAReplayedEventThatFailedAgain) {
+  store::EventRecord event = test::a_record(test::id_of(1));
+  event.published_at = *parse_iso8601("2026-05-28T20:26:41Z");
+  event.failure_history = kHistory;
+  event.status = Status::failed;
+  event.attempts = 1;
+  event.last_error = "IntegrityError: duplicate";
+  event.first_failed_at = *parse_iso8601("2026-05-28T20:30:01Z");
+  event.claimed_at = *parse_iso8601("2026-05-28T20:30:00Z");
+  const auto moments = timeline(event, {}, {});
+  EXPECT_THAT(steps(moments),
+              ElementsAre("occurred", "published", "first_failed", "failed", "replayed", "failed", "first_failed"));
+  EXPECT_THAT(moments[3].detail, HasSubstr("5 attempts: TimeoutError: slow"));
+  EXPECT_THAT(moments[4].detail, HasSubstr("alice"));
+  EXPECT_THAT(moments[5].detail, HasSubstr("1 attempt: IntegrityError: duplicate"));
+}
+
+TEST(Timeline, TheAuditTellsAReplayOnce) {
+  store::EventRecord event = test::a_record(test::id_of(1));
+  event.failure_history = kHistory;
+  const store::AuditRecord audit{
+      1, *parse_iso8601("2026-05-28T20:29:00Z"), {"alice", "cli", "fixed the bug"}, "replay", test::id_of(1), 1, "{}"};
+  const auto moments = timeline(event, {}, {audit});
+  EXPECT_EQ(std::count_if(moments.begin(), moments.end(), [](const auto& m) { return m.what == "replayed"; }), 1);
+  EXPECT_THAT(moments.back().detail, HasSubstr("through cli: fixed the bug"));
+}
+
+TEST(Timeline, SaysWhenARetryIsDue) {
+  store::EventRecord event = test::a_record(test::id_of(1));
+  event.attempts = 2;
+  event.last_error = "TimeoutError: slow";
+  event.retry_after = event.published_at + seconds{4};
+  const auto moments = timeline(event, {}, {});
+  EXPECT_EQ(moments.back().what, "due");
+  EXPECT_THAT(moments.back().detail, HasSubstr("2 attempts: TimeoutError: slow"));
+}
+
+TEST(Story, GathersEventHandlersAndAudit) {
+  test::FakeData data;
+  data.events.push_back(test::a_record(test::id_of(1)));
+  data.handled.push_back({{"sluice.log", "key"}, data.now});
+  test::FakeStore store{data};
+  const auto story = tell_story(store, test::id_of(1));
+  ASSERT_TRUE(story);
+  EXPECT_EQ(story->event.envelope.event_id(), test::id_of(1));
+  EXPECT_EQ(story->handled.size(), 1U);
+  EXPECT_FALSE(story->timeline.empty());
+}
+
+TEST(Story, FailsWhereTheStoreFails) {
+  test::FakeData data;
+  data.events.push_back(test::a_record(test::id_of(1)));
+  test::FakeStore store{data};
+  EXPECT_EQ(tell_story(store, test::id_of(2)).error().code, ErrorCode::not_found);
+  for (const std::string verb : {"get_event", "handled", "audit_of"}) {
+    data.failures = {{verb, {ErrorCode::unavailable, Retry::safe, verb, "", ""}}};
+    const auto story = tell_story(store, test::id_of(1));
+    ASSERT_FALSE(story) << verb;
+    EXPECT_EQ(story.error().message, verb);
+  }
+}
+
+}  // namespace
+}  // namespace sluice::ops

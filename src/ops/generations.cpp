@@ -1,0 +1,63 @@
+#include "ops/generations.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "ops/json_object.hpp"
+
+namespace sluice::ops {
+namespace {
+
+const store::Deployment* find(const std::vector<store::Deployment>& all, Generation generation) {
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.generation == generation; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+Error refuse(ErrorCode code, std::string message, std::string hint) {
+  return {code, Retry::never, std::move(message), "generation", std::move(hint)};
+}
+
+}  // namespace
+
+Result<Generation> preview_allocation(store::Administering& store, std::optional<Generation> wanted) {
+  const auto all = store.deployments();
+  if (!all) return all.error();
+  if (!wanted) return all->empty() ? kFirstGeneration : all->back().generation + 1;
+  if (find(*all, *wanted) != nullptr) {
+    return refuse(ErrorCode::conflict, "generation " + std::to_string(*wanted) + " exists already",
+                  "leave the number out to get the next free one");
+  }
+  return *wanted;
+}
+
+Result<store::Deployment> preview_move(store::Administering& store, Generation generation, GenerationState to) {
+  const auto all = store.deployments();
+  if (!all) return all.error();
+  const store::Deployment* deployment = find(*all, generation);
+  const std::string title = "generation " + std::to_string(generation);
+  if (deployment == nullptr) {
+    return refuse(ErrorCode::not_found, title + " does not exist", "`sluice generation list` shows what there is");
+  }
+  if (!is_legal(deployment->state, to)) {
+    return refuse(ErrorCode::conflict,
+                  title + " is " + std::string{name(deployment->state)} + " and cannot become " + std::string{name(to)},
+                  "`sluice generation list` shows the states");
+  }
+  return *deployment;
+}
+
+std::string to_json(const store::Deployment& deployment) {
+  return JsonObject{}
+      .number("generation", deployment.generation)
+      .text("state", name(deployment.state))
+      .text("note", deployment.note)
+      .text("changed_by", deployment.changed_by)
+      .time("allocated_at", deployment.allocated_at)
+      .time("activated_at", deployment.activated_at)
+      .time("draining_at", deployment.draining_at)
+      .time("retired_at", deployment.retired_at)
+      .str();
+}
+
+}  // namespace sluice::ops

@@ -1,0 +1,32 @@
+#include "ops/json_object.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sluice::ops {
+namespace {
+
+TEST(JsonObject, WritesEveryKindInTheOrderOfTheCalls) {
+  const std::string text = JsonObject{}
+                               .text("text", "a\"b")
+                               .text("none", std::nullopt)
+                               .number("number", -7)
+                               .boolean("truth", true)
+                               .time("at", Timestamp{})
+                               .time("never", std::nullopt)
+                               .uuid("id", std::nullopt)
+                               .raw("raw", "{\"x\": 1.50}")
+                               .array("list", {"1", "\"b\""})
+                               .str();
+  EXPECT_EQ(text, R"({"text":"a\"b","none":null,"number":-7,"truth":true,"at":"1970-01-01T00:00:00.000000Z",)"
+                  R"("never":null,"id":null,"raw":{"x": 1.50},"list":[1,"b"]})");
+}
+
+TEST(JsonObject, AnEmptyOneIsAnObject) { EXPECT_EQ(JsonObject{}.str(), "{}"); }
+
+TEST(JsonObject, ContinuesAnObject) {
+  EXPECT_EQ(JsonObject{R"({"a":1})"}.number("b", 2).str(), R"({"a":1,"b":2})");
+  EXPECT_EQ(JsonObject{"{}"}.number("b", 2).str(), R"({"b":2})");
+}
+
+}  // namespace
+}  // namespace sluice::ops

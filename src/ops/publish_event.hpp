@@ -1,0 +1,53 @@
+// Publish one event: fill what the publisher may leave out, check it, store it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "ops/entropy.hpp"
+#include "store/store.hpp"
+
+namespace sluice::ops {
+
+struct PublishRequest {
+  std::string event_type;
+  int event_version = 1;
+  std::string source;
+  std::optional<std::string> target;
+  std::string payload = "{}";
+  std::optional<Uuid> id;                ///< default: a new version 7 id
+  std::optional<Timestamp> occurred_at;  ///< default: the clock
+  std::optional<Uuid> workspace_id;
+  std::optional<std::string> idempotency_key;
+  std::optional<std::string> trace_context;
+  std::optional<std::string> ordering_key;
+  std::string content_class = "default";
+  std::string processing_class;          ///< composes the channel outbox_gen_<N>_<class>
+  std::optional<Generation> generation;  ///< default: the store's newest live one, else 1
+  std::optional<Timestamp> not_before;
+  std::optional<Duration> delay;
+};
+
+struct Published {
+  store::NewEvent event;
+  store::PublishOutcome outcome = store::PublishOutcome::published;
+};
+
+/// Not thread-safe: ids of one publisher never go backwards.
+class EventPublishing {
+ public:
+  EventPublishing(Entropy entropy, EnvelopeLimits limits) : entropy_(std::move(entropy)), limits_(limits) {}
+
+  /// The event as it would be stored; the error names the field. Writes nothing.
+  Result<store::NewEvent> prepare(const PublishRequest& request, Generation generation);
+
+ private:
+  Entropy entropy_;
+  EnvelopeLimits limits_;
+  UuidV7Sequence ids_;
+};
+
+/// An error that is in doubt carries the id in its hint: publishing that id again is safe.
+Result<Published> publish_event(store::Publishing& store, const store::NewEvent& event);
+
+}  // namespace sluice::ops

@@ -1,0 +1,60 @@
+#include "ops/schema.hpp"
+
+#include <array>
+#include <utility>
+
+namespace sluice::ops {
+namespace {
+
+constexpr std::array kRoles{std::pair{std::string_view{"publisher"}, store::Grant::publisher},
+                            std::pair{std::string_view{"worker"}, store::Grant::worker},
+                            std::pair{std::string_view{"operator"}, store::Grant::op},
+                            std::pair{std::string_view{"reader"}, store::Grant::reader}};
+
+}  // namespace
+
+Result<std::vector<store::MigrationStep>> plan_migration(store::Migrating& store) {
+  const auto version = store.schema_version();
+  if (!version) return version.error();
+  if (version->applied > version->known) {
+    return Error{ErrorCode::schema, Retry::never,
+                 "the schema is at version " + std::to_string(version->applied) + " and this build knows only " +
+                     std::to_string(version->known),
+                 "", "use a newer sluice"};
+  }
+  std::vector<store::MigrationStep> steps;
+  for (const auto& migration : store.migrations()) {
+    if (migration.version > version->applied) steps.push_back({migration.version, migration.name, false});
+  }
+  return steps;
+}
+
+std::optional<store::Grant> parse_grant(std::string_view role) {
+  for (const auto& [word, value] : kRoles) {
+    if (word == role) return value;
+  }
+  return std::nullopt;
+}
+
+std::string_view name(store::Grant grant) {
+  for (const auto& [word, value] : kRoles) {
+    if (value == grant) return word;
+  }
+  return "";
+}
+
+Result<void> check_grants(const store::Store& store) {
+  if (store.capabilities().roles) return {};
+  Error error =
+      invalid("store", store.display_name() + " has no roles: an embedded store belongs to whoever can open the file");
+  error.hint = "grants are for PostgreSQL; give --store postgres://…";
+  return error;
+}
+
+Result<std::vector<std::string>> grant(store::Store& store, std::optional<store::Grant> grant,
+                                       const std::string& member) {
+  if (auto allowed = check_grants(store); !allowed) return std::move(allowed).error();
+  return store.grant(grant, member);
+}
+
+}  // namespace sluice::ops

@@ -1,0 +1,62 @@
+#include "runtime/doorbell.hpp"
+
+#include <gtest/gtest.h>
+#include <thread>
+
+namespace sluice::runtime {
+namespace {
+
+using namespace std::chrono_literals;
+
+// The rests below are a century long: each test ends only because the rest was cut short.
+constexpr Duration kForever = std::chrono::days{36500};
+
+TEST(Doorbell, ARingBeforeTheRestIsNotLost) {
+  Doorbell bell;
+  const std::uint64_t seen = bell.rings();
+  bell.ring();
+  bell.rest({}, kForever, seen);
+  EXPECT_EQ(bell.rings(), seen + 1);
+}
+
+TEST(Doorbell, ARingEndsEveryRest) {
+  Doorbell bell;
+  const std::uint64_t seen = bell.rings();
+  std::jthread one{[&] { bell.rest({}, kForever, seen); }};
+  std::jthread other{[&] { bell.rest({}, kForever, seen); }};
+  bell.ring();
+  one.join();
+  other.join();
+  EXPECT_EQ(bell.rings(), seen + 1);
+}
+
+TEST(Doorbell, AStopEndsTheRestAndTheSleep) {
+  Doorbell bell;
+  std::jthread resting{[&](const std::stop_token& stop) { bell.rest(stop, kForever, bell.rings()); }};
+  std::jthread sleeping{[&](const std::stop_token& stop) { bell.sleep(stop, kForever); }};
+  resting.request_stop();
+  sleeping.request_stop();
+  resting.join();
+  sleeping.join();
+  EXPECT_FALSE(resting.joinable());
+  EXPECT_FALSE(sleeping.joinable());
+}
+
+TEST(Doorbell, AnOldStopEndsTheRestAtOnce) {
+  Doorbell bell;
+  std::stop_source source;
+  source.request_stop();
+  bell.sleep(source.get_token(), kForever);
+  bell.rest(source.get_token(), kForever, bell.rings());
+  EXPECT_EQ(bell.rings(), 0U);
+}
+
+TEST(Doorbell, TimeEndsTheRest) {
+  Doorbell bell;
+  bell.rest({}, 1ms, bell.rings());
+  bell.sleep({}, 1ms);
+  EXPECT_EQ(bell.rings(), 0U);
+}
+
+}  // namespace
+}  // namespace sluice::runtime

@@ -1,0 +1,40 @@
+#include "runtime/identity.hpp"
+
+#include <gtest/gtest.h>
+#include <algorithm>
+#include <limits>
+
+namespace sluice::runtime {
+namespace {
+
+TEST(WorkerIdentity, IsReadable) {
+  EXPECT_EQ(worker_identity({"web-1", 4711, *parse_iso8601("2026-04-25T01:43:02.5Z"), 0x0BADCAFE}),
+            "web-1:4711:20260425T014302:0badcafe");
+}
+
+TEST(WorkerIdentity, DiffersInEachPart) {
+  const ProcessIdentity one{"a", 1, Timestamp{}, 1};
+  ProcessIdentity other = one;
+  other.host = "b";
+  EXPECT_NE(worker_identity(one), worker_identity(other));
+  other = one;
+  other.pid = 2;
+  EXPECT_NE(worker_identity(one), worker_identity(other));
+  other = one;
+  other.start += std::chrono::seconds{1};
+  EXPECT_NE(worker_identity(one), worker_identity(other));
+  other = one;
+  other.random = 2;
+  EXPECT_NE(worker_identity(one), worker_identity(other));
+}
+
+TEST(WorkerIdentity, IsPrintableAndBoundedWhateverTheHost) {
+  const std::string identity = worker_identity(
+      {"a b\n:\xC3\xBC" + std::string(500, 'x'), std::numeric_limits<std::int64_t>::max(), Timestamp{}, 0xFFFFFFFF});
+  EXPECT_LE(identity.size(), 120U);
+  EXPECT_TRUE(std::all_of(identity.begin(), identity.end(), [](char c) { return c > ' ' && c < 0x7F; })) << identity;
+  EXPECT_TRUE(worker_identity({"", 1, Timestamp{}, 1}).starts_with("localhost:1:"));
+}
+
+}  // namespace
+}  // namespace sluice::runtime

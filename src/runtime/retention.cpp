@@ -1,0 +1,41 @@
+#include "runtime/retention.hpp"
+
+#include <utility>
+
+namespace sluice::runtime {
+
+namespace {
+
+void add(store::RetentionReport& total, const store::RetentionReport& batch) {
+  total.outbox_tombstoned += batch.outbox_tombstoned;
+  total.outbox_deleted += batch.outbox_deleted;
+  total.failed_swept += batch.failed_swept;
+  total.handled_deleted += batch.handled_deleted;
+  total.more = batch.more;
+}
+
+}  // namespace
+
+RetentionSweep::RetentionSweep(store::Maintaining& store, telemetry::Logger logger, RetentionOptions options)
+    : store_(store), logger_(std::move(logger)), options_(std::move(options)) {}
+
+Result<store::RetentionReport> RetentionSweep::step(const std::stop_token& stop) {
+  if (auto checked = options_.policies.validate(); !checked) return std::move(checked).error();
+  store::RetentionReport total;
+  for (int batch = 0; batch < options_.max_batches && !stop.stop_requested(); ++batch) {
+    const auto swept = store_.sweep_retention(options_.policies, options_.batch_limit, false);
+    if (!swept) return swept.error();
+    add(total, *swept);
+    if (!swept->more) break;
+  }
+  if (total.outbox_tombstoned + total.outbox_deleted + total.handled_deleted > 0) {
+    logger_.info("retention swept", {{"outbox_tombstoned", total.outbox_tombstoned},
+                                     {"outbox_deleted", total.outbox_deleted},
+                                     {"failed_swept", total.failed_swept},
+                                     {"handled_deleted", total.handled_deleted},
+                                     {"more", total.more}});
+  }
+  return total;
+}
+
+}  // namespace sluice::runtime

@@ -1,0 +1,42 @@
+#include "runtime/service.hpp"
+
+#include <exception>
+
+namespace sluice::runtime {
+
+namespace {
+
+Result<Duration> guarded_round(const Service& service, const std::stop_token& stop) {
+  try {
+    return service.round(stop);
+  } catch (const std::exception& thrown) {
+    return Error{ErrorCode::internal, Retry::safe, thrown.what(), {}, {}};
+  }
+}
+
+}  // namespace
+
+void log_error(const telemetry::Logger& logger, std::string_view message, const Error& error) {
+  logger.error(message, {{"error", error.message},
+                         {"code", name(error.code)},
+                         {"retry", name(error.retry)},
+                         {"hint", error.hint.empty() ? std::nullopt : std::optional{error.hint}}});
+}
+
+void run_service(const std::stop_token& stop, const Service& service, const ServiceEnvironment& environment) {
+  Backoff backoff{environment.backoff};
+  while (!stop.stop_requested()) {
+    const std::uint64_t seen = environment.doorbell.rings();
+    const Result<Duration> rest = guarded_round(service, stop);
+    if (!rest) {
+      log_error(environment.logger, service.name + " round failed, backing off", rest.error());
+      environment.doorbell.sleep(stop, backoff.next());
+      continue;
+    }
+    backoff.reset();
+    if (*rest > Duration::zero()) environment.doorbell.rest(stop, *rest, seen);
+  }
+  if (service.finish) service.finish();
+}
+
+}  // namespace sluice::runtime

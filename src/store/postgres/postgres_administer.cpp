@@ -1,0 +1,139 @@
+#include "store/postgres/postgres_records.hpp"
+#include "store/postgres/postgres_statement.hpp"
+#include "store/postgres/postgres_store_impl.hpp"
+
+namespace sluice::store {
+namespace {
+
+pq::Params& add(pq::Params& params, const Actor& actor) {
+  return params.text(std::string_view{actor.name})
+      .text(std::string_view{actor.surface})
+      .text(std::string_view{actor.reason});
+}
+
+}  // namespace
+
+Result<Timestamp> PostgresStore::now() {
+  const Result<pq::Rows> rows = run(reading(pg_sql::now));
+  if (!rows) return rows.error();
+  return rows->timestamptz(0, 0);
+}
+
+Result<EventPage> PostgresStore::list_events(const EventFilter& filter, int limit,
+                                             std::optional<std::int64_t> before_seq) {
+  if (limit < 1) return invalid("limit", "expected at least 1, got " + std::to_string(limit));
+  const bool prefix = filter.event_type.ends_with('*');
+  const std::string_view type = filter.event_type;
+  pq::Params params;
+  params.int8(before_seq);
+  filter.status ? params.text(name(*filter.status)) : params.null();
+  params.boolean(filter.include_deleted);
+  params.text_or_null(prefix ? std::string_view{} : type)
+      .text_or_null(prefix ? type.substr(0, type.size() - 1) : std::string_view{});
+  params.text_or_null(filter.source).text_or_null(filter.target).int8(filter.generation).uuid(filter.workspace_id);
+  params.timestamptz(filter.since).timestamptz(filter.until).int4(limit + 1);
+  const Result<pq::Rows> rows = run(reading(pg_sql::event_list), params);
+  if (!rows) return rows.error();
+  EventPage page;
+  const int shown = std::min(rows->size(), limit);
+  for (int row = 0; row < shown; ++row) page.events.push_back(event_record(*rows, row));
+  if (rows->size() > limit) page.next_before = page.events.back().seq;
+  return page;
+}
+
+Result<EventRecord> PostgresStore::get_event(const Uuid& id) {
+  const Result<pq::Rows> rows = run(reading(pg_sql::event_get), pq::Params{}.uuid(id));
+  if (!rows) return rows.error();
+  if (rows->empty())
+    return Error{ErrorCode::not_found, Retry::never, "event " + id.to_string() + " does not exist", "id", {}};
+  return event_record(*rows, 0);
+}
+
+Result<std::vector<HandledRecord>> PostgresStore::handled(const EventRecord& event) {
+  const Result<pq::Rows> rows =
+      run(reading(pg_sql::handled_of), pq::Params{}.text(std::string_view{event.envelope.idempotency_key()}));
+  if (!rows) return rows.error();
+  std::vector<HandledRecord> records;
+  for (int row = 0; row < rows->size(); ++row) {
+    records.push_back({{std::string{rows->text(row, 0)}, std::string{rows->text(row, 1)}}, rows->timestamptz(row, 2)});
+  }
+  return records;
+}
+
+Result<std::vector<AuditRecord>> PostgresStore::audit_of(const Uuid& event_id) {
+  const Result<pq::Rows> rows = run(reading(pg_sql::audit_of), pq::Params{}.uuid(event_id));
+  if (!rows) return rows.error();
+  std::vector<AuditRecord> records;
+  for (int row = 0; row < rows->size(); ++row) records.push_back(audit_record(*rows, row));
+  return records;
+}
+
+Result<StoreStatus> PostgresStore::status() {
+  const Result<Timestamp> at = now();
+  if (!at) return at.error();
+  const Result<pq::Rows> rows = run(reading(pg_sql::status_counts));
+  if (!rows) return rows.error();
+  StoreStatus status;
+  status.now = *at;
+  for (int row = 0; row < rows->size(); ++row) {
+    if (rows->boolean(row, 2)) {
+      status.discarded += rows->int8(row, 3);
+      continue;
+    }
+    status.counts.push_back({rows->int8(row, 0), parse_status(rows->text(row, 1)).value(), rows->int8(row, 3),
+                             rows->int8(row, 4), rows->optional_timestamptz(row, 5)});
+  }
+  return status;
+}
+
+Result<ReplayReport> PostgresStore::replay(const Uuid& id, Generation new_generation, const Actor& actor) {
+  pq::Params params;
+  params.uuid(id).int8(new_generation);
+  const Result<pq::Rows> rows = run(writing(pg_sql::replay), add(params, actor));
+  if (!rows) return rows.error();
+  return ReplayReport{id, rows->int4(0, 0), rows->int4(0, 1), rows->int8(0, 2), rows->int8(0, 3)};
+}
+
+Result<void> PostgresStore::tombstone(const Uuid& id, bool discard, const Actor& actor) {
+  pq::Params params;
+  params.uuid(id).boolean(discard);
+  const Result<pq::Rows> rows = run(writing(pg_sql::tombstone), add(params, actor));
+  if (!rows) return rows.error();
+  return {};
+}
+
+Result<void> PostgresStore::discard(const Uuid& id, const Actor& actor) { return tombstone(id, true, actor); }
+Result<void> PostgresStore::restore(const Uuid& id, const Actor& actor) { return tombstone(id, false, actor); }
+
+Result<std::vector<Deployment>> PostgresStore::deployments() {
+  const Result<pq::Rows> rows = run(reading(pg_sql::deployment_list));
+  if (!rows) return rows.error();
+  std::vector<Deployment> all;
+  for (int row = 0; row < rows->size(); ++row) all.push_back(deployment_record(*rows, row));
+  return all;
+}
+
+Result<Deployment> PostgresStore::allocate_generation(std::optional<Generation> wanted, const std::string& note,
+                                                      const Actor& actor) {
+  pq::Params params;
+  params.int8(wanted).text(std::string_view{note});
+  const Result<pq::Rows> rows = run(writing(pg_sql::deployment_allocate), add(params, actor));
+  if (!rows) return rows.error();
+  return deployment_record(*rows, 0);
+}
+
+Result<Deployment> PostgresStore::move_generation(Generation generation, GenerationState to, const Actor& actor) {
+  pq::Params params;
+  params.int8(generation).text(name(to));
+  const Result<pq::Rows> rows = run(writing(pg_sql::deployment_move), add(params, actor));
+  if (!rows) return rows.error();
+  return deployment_record(*rows, 0);
+}
+
+Result<Generation> PostgresStore::default_generation() {
+  const Result<pq::Rows> rows = run(reading(pg_sql::deployment_default));
+  if (!rows) return rows.error();
+  return rows->int8(0, 0);
+}
+
+}  // namespace sluice::store

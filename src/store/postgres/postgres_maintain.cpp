@@ -1,0 +1,31 @@
+#include "store/postgres/postgres_statement.hpp"
+#include "store/postgres/postgres_store_impl.hpp"
+
+namespace sluice::store {
+
+Result<std::vector<ExpiredClaim>> PostgresStore::expired_claims(int limit) {
+  const Result<pq::Rows> rows = run(writing(pg_sql::expired_claims), pq::Params{}.int4(limit));
+  if (!rows) return rows.error();
+  std::vector<ExpiredClaim> expired;
+  for (int row = 0; row < rows->size(); ++row) {
+    ExpiredClaim one;
+    one.claim.event_id = rows->uuid(row, 0);
+    one.claim.claim_seq = rows->int8(row, 1);
+    one.worker = rows->text(row, 2);
+    one.attempts = rows->int4(row, 3);
+    expired.push_back(std::move(one));
+  }
+  return expired;
+}
+
+Result<RetentionReport> PostgresStore::sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run) {
+  if (Result<void> valid = policies.validate(); !valid) return valid.error();
+  pq::Params params;
+  params.interval(policies.outbox.active).interval(policies.outbox.grace);
+  params.interval(policies.event_handled.active).interval(policies.event_handled.grace).int4(limit).boolean(dry_run);
+  const Result<pq::Rows> rows = run(writing(pg_sql::sweep_retention), params);
+  if (!rows) return rows.error();
+  return RetentionReport{rows->int8(0, 0), rows->int8(0, 1), rows->int8(0, 2), rows->int8(0, 3), rows->boolean(0, 4)};
+}
+
+}  // namespace sluice::store

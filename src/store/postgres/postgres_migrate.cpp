@@ -1,0 +1,116 @@
+#include "store/postgres/postgres_statement.hpp"
+#include "store/postgres/postgres_store_impl.hpp"
+
+namespace sluice::store {
+namespace {
+
+int known_version() { return pg_sql::migrations.back().version; }
+
+Result<int> applied_version(pq::Connection& connection) {
+  const Result<pq::Rows> exists = connection.run(reading(pg_sql::schema_exists));
+  if (!exists) return exists.error();
+  if (!exists->boolean(0, 0)) return 0;
+  const Result<pq::Rows> version = connection.run(reading(pg_sql::schema_version));
+  if (!version) return version.error();
+  return version->int4(0, 0);
+}
+
+// Inside the migrator's transaction, under its lock.
+Result<bool> apply(pq::Connection& connection, const pg_sql::Migration& migration) {
+  const Result<int> applied = applied_version(connection);
+  if (!applied) return applied.error();
+  if (*applied > known_version()) {
+    return Error{ErrorCode::schema, Retry::never,
+                 "schema version " + std::to_string(*applied) + " is newer than this build knows (" +
+                     std::to_string(known_version()) + ")",
+                 "store", "upgrade sluice"};
+  }
+  if (*applied >= migration.version) return false;
+  if (Result<void> done = connection.script(migration.text); !done) return done.error();
+  if (migration.version == 1) {
+    if (Result<void> done = connection.script(pg_sql::migration_table.text); !done) return done.error();
+  }
+  const Result<pq::Rows> noted =
+      connection.run(writing(pg_sql::migration_record),
+                     pq::Params{}.int4(migration.version).text(migration.name).text(migration.text));
+  if (!noted) return noted.error();
+  return true;
+}
+
+}  // namespace
+
+Result<SchemaVersion> PostgresStore::schema_version() {
+  Result<pq::Pool::Lease> lease = pool_.lease();
+  if (!lease) return lease.error();
+  const Result<int> applied = applied_version(**lease);
+  if (!applied) return applied.error();
+  return SchemaVersion{*applied, known_version()};
+}
+
+Result<std::vector<MigrationStep>> PostgresStore::migrate() {
+  Result<pq::Pool::Lease> lease = pool_.lease();
+  if (!lease) return lease.error();
+  std::vector<MigrationStep> steps;
+  // One transaction each: a kill leaves whole migrations behind, and the next run goes on from there.
+  for (const pg_sql::Migration& migration : pg_sql::migrations) {
+    if (Result<void> begun = (*lease)->script(pg_sql::migration_begin.text); !begun) return begun.error();
+    const Result<bool> applied = apply(**lease, migration);
+    if (!applied) {
+      (void)(*lease)->script("rollback");
+      Error error = applied.error();
+      if (error.code != ErrorCode::schema)
+        error.message = "migration " + std::string{migration.name} + ": " + error.message;
+      return error;
+    }
+    if (Result<void> committed = (*lease)->script("commit"); !committed) return committed.error();
+    steps.push_back({migration.version, std::string{migration.name}, *applied});
+  }
+  return steps;
+}
+
+Result<std::vector<std::string>> PostgresStore::validate() {
+  Result<pq::Pool::Lease> lease = pool_.lease();
+  if (!lease) return lease.error();
+  const Result<int> applied = applied_version(**lease);
+  if (!applied) return applied.error();
+  std::vector<std::string> findings;
+  if (*applied == 0) return std::vector<std::string>{"the schema is missing: run `sluice db migrate`"};
+  if (*applied < known_version()) {
+    findings.push_back("the schema is at version " + std::to_string(*applied) + ", this build needs " +
+                       std::to_string(known_version()) + ": run `sluice db migrate`");
+  }
+  if (*applied > known_version()) {
+    findings.push_back("schema version " + std::to_string(*applied) + " is newer than this build knows (" +
+                       std::to_string(known_version()) + "): upgrade sluice");
+  }
+  const Result<pq::Rows> ledger = (*lease)->run(reading(pg_sql::migration_list));
+  if (!ledger) return ledger.error();
+  for (int row = 0; row < ledger->size(); ++row) {
+    for (const pg_sql::Migration& migration : pg_sql::migrations) {
+      if (migration.version != ledger->int4(row, 0)) continue;
+      const Result<pq::Rows> expected =
+          (*lease)->run(reading(pg_sql::migration_checksum), pq::Params{}.text(migration.text));
+      if (!expected) return expected.error();
+      if (expected->text(0, 0) != ledger->text(row, 2)) {
+        findings.push_back("migration " + std::string{migration.name} +
+                           " was applied with another text than this build carries");
+      }
+    }
+  }
+  const Result<pq::Rows> missing = (*lease)->run(reading(pg_sql::schema_check));
+  if (!missing) return missing.error();
+  for (int row = 0; row < missing->size(); ++row) findings.emplace_back(missing->text(row, 0));
+  return findings;
+}
+
+std::vector<MigrationText> PostgresStore::migrations() const { return postgres_migrations(); }
+
+std::vector<MigrationText> postgres_migrations() {
+  std::vector<MigrationText> texts;
+  for (const pg_sql::Migration& migration : pg_sql::migrations) {
+    texts.push_back({migration.version, std::string{migration.name}, std::string{migration.text}});
+  }
+  return texts;
+}
+
+}  // namespace sluice::store

@@ -1,0 +1,69 @@
+#include "store/postgres/postgres_records.hpp"
+
+namespace sluice::store {
+
+EventRecord event_record(const pq::Rows& rows, int row) {
+  int column = 0;
+  const auto next = [&column] { return column++; };
+  EnvelopeDraft draft;
+  draft.event_id = rows.uuid(row, next());
+  const std::int64_t seq = rows.int8(row, next());
+  draft.event_type = rows.text(row, next());
+  draft.event_version = rows.int4(row, next());
+  draft.occurred_at = rows.timestamptz(row, next());
+  draft.source = rows.text(row, next());
+  draft.target = rows.optional_text(row, next());
+  draft.workspace_id = rows.optional_uuid(row, next());
+  draft.payload = rows.jsonb(row, next());
+  draft.idempotency_key = std::string{rows.text(row, next())};
+  draft.trace_context = rows.optional_text(row, next());
+
+  EventRecord record{.envelope = EventEnvelope::trusted(std::move(draft))};
+  record.seq = seq;
+  record.content_class = rows.text(row, next());
+  record.channel = rows.text(row, next());
+  record.generation = rows.int8(row, next());
+  record.status = parse_status(rows.text(row, next())).value();
+  record.attempts = rows.int4(row, next());
+  record.last_error = rows.optional_text(row, next());
+  record.error_class = rows.optional_text(row, next());
+  record.fingerprint = rows.optional_text(row, next());
+  record.first_failed_at = rows.optional_timestamptz(row, next());
+  record.failure_history = rows.jsonb(row, next());
+  record.claimed_at = rows.optional_timestamptz(row, next());
+  record.claimed_by = rows.optional_text(row, next());
+  record.claim_seq = rows.int8(row, next());
+  record.retry_after = rows.optional_timestamptz(row, next());
+  record.ordering_key = rows.optional_text(row, next());
+  record.published_at = rows.timestamptz(row, next());
+  record.delivered_at = rows.optional_timestamptz(row, next());
+  record.deleted_at = rows.optional_timestamptz(row, next());
+  return record;
+}
+
+AuditRecord audit_record(const pq::Rows& rows, int row) {
+  AuditRecord record;
+  record.id = rows.int8(row, 0);
+  record.at = rows.timestamptz(row, 1);
+  record.actor = {std::string{rows.text(row, 2)}, std::string{rows.text(row, 3)}, std::string{rows.text(row, 4)}};
+  record.action = rows.text(row, 5);
+  record.event_id = rows.optional_uuid(row, 6);
+  record.count = rows.int8(row, 7);
+  record.detail = rows.jsonb(row, 8);
+  return record;
+}
+
+Deployment deployment_record(const pq::Rows& rows, int row) {
+  Deployment record;
+  record.generation = rows.int8(row, 0);
+  record.state = parse_generation_state(rows.text(row, 1)).value();
+  record.note = rows.text(row, 2);
+  record.changed_by = rows.text(row, 3);
+  record.allocated_at = rows.timestamptz(row, 4);
+  record.activated_at = rows.optional_timestamptz(row, 5);
+  record.draining_at = rows.optional_timestamptz(row, 6);
+  record.retired_at = rows.optional_timestamptz(row, 7);
+  return record;
+}
+
+}  // namespace sluice::store

@@ -1,0 +1,47 @@
+#include "store/postgres/postgres_store.hpp"
+
+#include "pg_sql.hpp"
+#include "store/postgres/postgres_store_impl.hpp"
+
+namespace sluice::store {
+
+PostgresStore::PostgresStore(PostgresOptions options)
+    : options_(std::move(options)),
+      pool_({options_.dsn, options_.connect_timeout, options_.application_name}, options_.max_connections) {}
+
+Result<void> PostgresStore::start() {
+  const Result<SchemaVersion> version = schema_version();
+  if (!version) return version.error();
+  if (!options_.check_schema) return {};
+  if (version->applied == 0) {
+    return Error{ErrorCode::schema, Retry::never, "the schema is missing in " + display_name(), "store",
+                 "run `sluice db migrate`"};
+  }
+  if (version->applied < version->known) {
+    return Error{ErrorCode::schema, Retry::never,
+                 "the schema is at version " + std::to_string(version->applied) + ", this build needs " +
+                     std::to_string(version->known),
+                 "store", "run `sluice db migrate`"};
+  }
+  if (version->applied > version->known) {
+    return Error{ErrorCode::schema, Retry::never,
+                 "schema version " + std::to_string(version->applied) + " is newer than this build knows (" +
+                     std::to_string(version->known) + ")",
+                 "store", "upgrade sluice"};
+  }
+  return {};
+}
+
+Result<pq::Rows> PostgresStore::run(const pq::Statement& statement, const pq::Params& params) {
+  Result<pq::Pool::Lease> lease = pool_.lease();
+  if (!lease) return std::move(lease).error();
+  return (*lease)->run(statement, params);
+}
+
+Result<std::unique_ptr<Store>> open_postgres(const PostgresOptions& options) {
+  auto store = std::make_unique<PostgresStore>(options);
+  if (Result<void> started = store->start(); !started) return std::move(started).error();
+  return std::unique_ptr<Store>{std::move(store)};
+}
+
+}  // namespace sluice::store

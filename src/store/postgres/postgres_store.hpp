@@ -1,0 +1,28 @@
+// The PostgreSQL store: core.outbox and its functions, behind the seam.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "store/store.hpp"
+
+namespace sluice::store {
+
+struct PostgresOptions {
+  std::string dsn;          ///< postgres:// URL or keyword form
+  int max_connections = 8;  ///< callers beyond that wait
+  Duration connect_timeout = std::chrono::seconds{5};
+  std::string application_name = "sluice";
+  /// How often the claim scan looks again for events that were committed late. Zero: at each claim.
+  Duration sweep_interval = std::chrono::seconds{1};
+  bool check_schema = true;  ///< refuse a schema that is missing, older or newer than this build
+};
+
+/// Connects once, so that a wrong address or password is an error here and not later.
+Result<std::unique_ptr<Store>> open_postgres(const PostgresOptions& options);
+
+/// The migrations as this build carries them, in order; needs no store.
+std::vector<MigrationText> postgres_migrations();
+
+}  // namespace sluice::store

@@ -1,0 +1,84 @@
+// The class behind open_postgres; its roles are implemented in one file each.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "store/postgres/postgres_store.hpp"
+#include "store/postgres/pq_pool.hpp"
+#include "store/postgres/scan_cursor.hpp"
+
+namespace sluice::store {
+
+class PostgresStore final : public Store {
+ public:
+  explicit PostgresStore(PostgresOptions options);
+
+  /// Connects once and, unless told otherwise, checks the schema.
+  Result<void> start();
+
+  // Publishing
+  Result<std::vector<PublishOutcome>> publish(std::span<const NewEvent> events) override;
+  // Claiming
+  Result<std::vector<ClaimedEvent>> claim(const ClaimRequest& request) override;
+  Result<SettleReport> settle(std::span<const SettleItem> items) override;
+  Result<std::vector<Uuid>> heartbeat(std::span<const ClaimRef> claims, Duration ttl) override;
+  Result<std::vector<HandledKey>> already_handled(std::span<const HandledKey> keys) override;
+  Result<std::optional<Timestamp>> next_due(Generation generation) override;
+  // Maintaining
+  Result<std::vector<ExpiredClaim>> expired_claims(int limit) override;
+  Result<RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run) override;
+  // Administering
+  Result<Timestamp> now() override;
+  Result<EventPage> list_events(const EventFilter& filter, int limit, std::optional<std::int64_t> before_seq) override;
+  Result<EventRecord> get_event(const Uuid& id) override;
+  Result<std::vector<HandledRecord>> handled(const EventRecord& event) override;
+  Result<std::vector<AuditRecord>> audit_of(const Uuid& event_id) override;
+  Result<StoreStatus> status() override;
+  Result<ReplayReport> replay(const Uuid& id, Generation new_generation, const Actor& actor) override;
+  Result<void> discard(const Uuid& id, const Actor& actor) override;
+  Result<void> restore(const Uuid& id, const Actor& actor) override;
+  Result<std::vector<Deployment>> deployments() override;
+  Result<Deployment> allocate_generation(std::optional<Generation> wanted, const std::string& note,
+                                         const Actor& actor) override;
+  Result<Deployment> move_generation(Generation generation, GenerationState to, const Actor& actor) override;
+  Result<Generation> default_generation() override;
+  // Migrating
+  Result<SchemaVersion> schema_version() override;
+  Result<std::vector<MigrationStep>> migrate() override;
+  Result<std::vector<std::string>> validate() override;
+  [[nodiscard]] std::vector<MigrationText> migrations() const override;
+  Result<std::vector<std::string>> grant(std::optional<Grant> grant, const std::string& member) override;
+
+  [[nodiscard]] Capabilities capabilities() const override {
+    return {.listen = true, .roles = true, .partitions = true, .embedded = false};
+  }
+  [[nodiscard]] std::string display_name() const override { return pq::redact_dsn(options_.dsn); }
+
+ private:
+  /// The workers that scan together: same generation, contexts and channels.
+  struct ScanGroup {
+    ScanCursor cursor;
+    std::chrono::steady_clock::time_point next_look{};
+  };
+
+  /// Runs one statement on a connection of the pool.
+  Result<pq::Rows> run(const pq::Statement& statement, const pq::Params& params = {});
+
+  Result<ScanGroup*> scan_group(const std::string& key);
+  Result<std::vector<ClaimedEvent>> claim_range(const ClaimRequest& request, ScanGroup& group, std::int64_t after,
+                                                std::optional<std::int64_t> upto, int limit);
+  Result<std::vector<ClaimedEvent>> claim_late(const ClaimRequest& request, const std::string& key, ScanGroup& group,
+                                               int limit);
+  std::vector<std::int64_t> finished_batches(std::span<const SettleItem> items);
+  Result<void> tombstone(const Uuid& id, bool discard, const Actor& actor);
+
+  PostgresOptions options_;
+  pq::Pool pool_;
+  std::mutex mutex_;                                    // guards the two maps and what they hold
+  std::map<std::string, ScanGroup> scan_groups_;        // nodes stay put
+  std::map<std::int64_t, std::set<Uuid>> open_claims_;  // per claimed batch: what is not settled yet
+};
+
+}  // namespace sluice::store

@@ -1,0 +1,48 @@
+// A bounded set of connections. A lease is one connection for one thread until it goes out of scope.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "store/postgres/pq.hpp"
+
+namespace sluice::store::pq {
+
+class Pool {
+ public:
+  Pool(ConnectOptions options, int max_connections) : options_(std::move(options)), max_connections_(max_connections) {}
+
+  class Lease {
+   public:
+    Lease(Pool& pool, Connection connection) : pool_(&pool), connection_(std::move(connection)) {}
+    Lease(Lease&& other) noexcept
+        : pool_(std::exchange(other.pool_, nullptr)), connection_(std::move(other.connection_)) {}
+    Lease& operator=(Lease&&) = delete;
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    ~Lease();
+    Connection* operator->() { return &connection_; }
+    Connection& operator*() { return connection_; }
+
+   private:
+    Pool* pool_;
+    Connection connection_;
+  };
+
+  /// Waits while all connections are out; connects when one is needed.
+  Result<Lease> lease();
+
+ private:
+  void give_back(Connection connection);
+
+  ConnectOptions options_;
+  int max_connections_;
+  std::mutex mutex_;
+  std::condition_variable returned_;
+  std::vector<Connection> idle_;
+  int out_ = 0;
+};
+
+}  // namespace sluice::store::pq

@@ -1,0 +1,48 @@
+// Where the claim scan stands: the brain of "every new event is found once". Pure.
+//
+// New events carry a number (`seq`) that is drawn before the commit, so a slow transaction may commit
+// a small number late. Two marks keep the scan short and complete:
+//   head  claims look above it; it jumps to the highest number that any claim has looked at;
+//   low   everything at or below it has been found. It follows when every transaction that could
+//         still commit a smaller number has ended, and nothing claimable lies below.
+// Between the two a look at the gap, about once a second, finds what came late. A cursor that is too
+// old costs time, never an event.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+namespace sluice::store {
+
+/// What one look at the gap saw. `oldest_running` was read before the look; `drawn` is a transaction
+/// id that was assigned after it.
+struct GapView {
+  std::int64_t oldest_running = 0;
+  std::optional<std::int64_t> first_open;
+  std::int64_t drawn = 0;
+};
+
+class ScanCursor {
+ public:
+  explicit ScanCursor(std::int64_t low = 0) : head_(low), low_(low), mark_(low) {}
+
+  [[nodiscard]] std::int64_t head() const { return head_; }
+  [[nodiscard]] std::int64_t low() const { return low_; }
+
+  /// A claim has looked at everything up to `seq`.
+  void looked_up_to(std::int64_t seq) { head_ = std::max(head_, seq); }
+
+  /// A look at (low, head_at_look] came back. Returns true when low moved.
+  bool gap_seen(const GapView& view, std::int64_t head_at_look);
+
+ private:
+  std::int64_t head_;
+  std::int64_t low_;
+  // low may move to mark_ once every transaction up to mark_drawn_ has ended. mark_drawn_ was assigned
+  // after a committed event numbered mark_ was seen, so whoever drew a smaller number had an id by then.
+  std::int64_t mark_;
+  std::int64_t mark_drawn_ = 0;
+};
+
+}  // namespace sluice::store

@@ -1,0 +1,73 @@
+-- Roles and what each may do. Repeatable; needs CREATEROLE where a role is missing.
+do $$
+declare
+    v_role     text;
+    v_function regprocedure;
+begin
+    -- Two grants at once would both find a role missing, or update the same catalogue row.
+    perform pg_advisory_xact_lock(hashtextextended('sluice.grant', 0));
+    foreach v_role in array array['sluice_owner', 'sluice_publisher', 'sluice_worker', 'sluice_operator', 'sluice_reader'] loop
+        begin
+            if to_regrole(v_role) is null then
+                execute format('create role %I nologin', v_role);
+            end if;
+        exception when duplicate_object or unique_violation then
+            null;  -- made meanwhile from another database of this cluster
+        end;
+    end loop;
+
+    -- The functions run as a role that nobody can log in as and that owns no more than it needs.
+    if not pg_has_role(current_user, 'sluice_owner', 'member') then
+        execute format('grant sluice_owner to %I', current_user);
+    end if;
+    grant usage, create on schema core to sluice_owner;
+    grant select, insert, update, delete on core.outbox, core.event_handled, core.deployments, core.claims, core.claim_cursors
+        to sluice_owner;
+    grant select on core.settings to sluice_owner;
+    grant select, insert on core.audit to sluice_owner;
+    grant usage on all sequences in schema core to sluice_owner;
+    grant execute on function core.outbox_key_blocker(text, bigint, boolean) to sluice_owner;
+    for v_function in
+        select p.oid from pg_proc p where p.pronamespace = 'core'::regnamespace and p.prosecdef
+    loop
+        execute format('alter function %s owner to sluice_owner', v_function);
+    end loop;
+end
+$$;
+
+grant usage on schema core to sluice_publisher, sluice_worker, sluice_operator, sluice_reader;
+
+-- Publishers write new events and read nothing but their ids.
+grant insert (id, event_type, event_version, occurred_at, source, target, content_class, channel, generation, workspace_id, payload,
+              idempotency_key, trace_context, ordering_key, retry_after), select (id) on core.outbox to sluice_publisher;
+grant usage on sequence core.outbox_seq to sluice_publisher;
+grant select on core.sluice_migrations to sluice_publisher, sluice_worker, sluice_operator, sluice_reader;
+grant execute on function core.uuid_v7(), core.default_generation(),
+    core.outbox_publish(text, jsonb, text, text, bigint, uuid, int, timestamptz, uuid, text, text, text, text, text, text, timestamptz)
+    to sluice_publisher;
+
+-- Readers see everything and change nothing.
+grant select on core.outbox, core.event_handled, core.deployments, core.claims, core.claim_cursors, core.audit, core.settings
+    to sluice_reader, sluice_worker, sluice_operator;
+grant execute on function core.default_generation() to sluice_reader, sluice_worker, sluice_operator;
+
+-- Workers move events through the functions, never by UPDATE.
+grant execute on function core.outbox_claim(bigint, text, int, interval, bigint, bigint, text[], text[]),
+    core.outbox_scan_gap(bigint, bigint, bigint, text[], text[]),
+    core.outbox_settle(tid[], uuid[], bigint[], bigint[], uuid[], bigint[], text[], boolean[], interval[], timestamptz[], text[], text[],
+                       text[], text[], text[], uuid[]),
+    core.outbox_heartbeat(uuid[], bigint[], bigint[], interval), core.outbox_expired(int), core.claim_cursor_save(text, bigint),
+    core.outbox_sweep(interval, interval, interval, interval, int, boolean)
+    to sluice_worker;
+-- A handler that records its effect and the dedup row in one transaction inserts the row itself.
+grant insert on core.event_handled to sluice_worker;
+
+-- Operators replay, discard and move generations, all audited. The runbook's UPDATE of deleted_at is
+-- audited by a trigger.
+grant execute on function core.outbox_replay(uuid, bigint, text), core.outbox_replay_as(uuid, bigint, text, text, text),
+    core.outbox_tombstone(uuid, boolean, text, text, text), core.outbox_discard(uuid, text, text),
+    core.outbox_restore(uuid, text, text), core.generation_allocate(bigint, text, text, text, text),
+    core.generation_move(bigint, text, text, text, text),
+    core.outbox_sweep(interval, interval, interval, interval, int, boolean)
+    to sluice_operator;
+grant update (deleted_at) on core.outbox to sluice_operator;

@@ -1,0 +1,13 @@
+-- Publishes a batch, in the order of the arrays. Returns the ids that were new.
+-- Relies on outbox_pkey for the conflict.
+insert into core.outbox (id, event_type, event_version, occurred_at, source, target, content_class, channel, generation,
+                         workspace_id, payload, idempotency_key, trace_context, ordering_key, retry_after)
+select e.id, e.event_type, e.event_version, e.occurred_at, e.source, e.target, e.content_class, e.channel, e.generation,
+       e.workspace_id, e.payload, e.idempotency_key, e.trace_context, e.ordering_key, coalesce(now() + e.delay, e.not_before)
+from unnest($1::uuid[], $2::text[], $3::int[], $4::timestamptz[], $5::text[], $6::text[], $7::text[], $8::text[],
+            $9::bigint[], $10::uuid[], $11::jsonb[], $12::text[], $13::text[], $14::text[], $15::interval[],
+            $16::timestamptz[])
+    as e(id, event_type, event_version, occurred_at, source, target, content_class, channel, generation,
+         workspace_id, payload, idempotency_key, trace_context, ordering_key, delay, not_before)
+on conflict (id) do nothing
+returning id

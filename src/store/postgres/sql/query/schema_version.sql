@@ -1,0 +1,2 @@
+-- The newest migration that was applied.
+select coalesce(max(version), 0) from core.sluice_migrations

@@ -1,0 +1,128 @@
+// One SQLite connection: prepared statements by query name, values in, rows out. With sqlite_error.cpp
+// the only code that sees sqlite3.
+//
+// Thread-safety: none; Database hands a connection to one thread at a time.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <variant>
+
+#include <sluice/result.hpp>
+#include <sluice/time.hpp>
+#include <sluice/uuid.hpp>
+#include "sqlite_sql.hpp"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace sluice::store::sqlite {
+
+/// A named value for a statement. Texts are borrowed: they must live until the call returns.
+struct Param {
+  std::string_view name;  ///< `:id`
+  std::variant<std::monostate, std::int64_t, std::string_view, std::string> value;
+
+  Param(std::string_view param, std::nullopt_t) : name(param) {}
+  Param(std::string_view param, std::integral auto number) : name(param), value(static_cast<std::int64_t>(number)) {}
+  Param(std::string_view param, std::string_view text) : name(param), value(text) {}
+  Param(std::string_view param, const std::string& text) : name(param), value(std::string_view{text}) {}
+  Param(std::string_view param, const char* text) : name(param), value(std::string_view{text}) {}
+  Param(std::string_view param, Timestamp at) : name(param), value(to_iso8601(at)) {}
+  Param(std::string_view param, const Uuid& id) : name(param), value(id.to_string()) {}
+  template <class T>
+  Param(std::string_view param, const std::optional<T>& maybe) : name(param) {
+    if (maybe) value = Param{param, *maybe}.value;
+  }
+};
+
+/// The columns of one row, read from left to right. A value that cannot be read is noted and turns
+/// the whole query into an error, so that readers need no checks of their own.
+class Row {
+ public:
+  Row(sqlite3_stmt* statement, std::optional<Error>& damage) : statement_(statement), damage_(damage) {}
+
+  std::int64_t integer();
+  bool boolean() { return integer() != 0; }
+  std::string text() { return std::string{view()}; }
+  std::string_view view();  ///< valid until the next row
+  Timestamp timestamp();
+  Uuid uuid();
+  std::optional<std::string> optional_text();
+  std::optional<Timestamp> optional_timestamp();
+  std::optional<Uuid> optional_uuid();
+
+  /// For a reader that finds a value it does not know.
+  void damaged(const std::string& what);
+
+ private:
+  bool next_is_null() const;
+
+  sqlite3_stmt* statement_;
+  std::optional<Error>& damage_;
+  int column_ = 0;
+};
+
+struct ConnectionParams {
+  std::string path;
+  bool create = false;
+  Duration busy_timeout{};
+};
+
+class Connection {
+ public:
+  static Result<std::unique_ptr<Connection>> open(const ConnectionParams& params);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  /// Any number of statements without parameters; rows are dropped.
+  Result<void> script(std::string_view statements);
+
+  /// Runs a statement to its end and returns how many rows it changed itself, triggers apart.
+  /// The parameters are given in the order in which the statement first names them (asserted).
+  Result<std::int64_t> run(const sql::Query& query, std::initializer_list<Param> params);
+
+  /// Calls `read` for each row.
+  Result<void> each(const sql::Query& query, std::initializer_list<Param> params,
+                    const std::function<void(Row&)>& read);
+
+  /// The first row, through `read`, if there is one.
+  template <class Read>
+  auto first(const sql::Query& query, std::initializer_list<Param> params, Read read)
+      -> Result<std::optional<decltype(read(std::declval<Row&>()))>> {
+    std::optional<decltype(read(std::declval<Row&>()))> found;
+    auto done = each(query, params, [&](Row& row) {
+      if (!found) found = read(row);
+    });
+    if (!done) return std::move(done).error();
+    return found;
+  }
+
+  [[nodiscard]] bool read_only() const;
+  /// Whether this connection moves the write-ahead log into the file, on growth and on close.
+  void set_checkpoints(bool on);
+
+ private:
+  struct Prepared {
+    sqlite3_stmt* statement = nullptr;
+    bool names_checked = false;
+  };
+
+  Connection(sqlite3* db, std::string path) : db_(db), path_(std::move(path)) {}
+  Result<sqlite3_stmt*> bound(const sql::Query& query, std::initializer_list<Param> params);
+  Error error(int code) const;
+
+  sqlite3* db_;
+  std::string path_;
+  std::unordered_map<std::string_view, Prepared> prepared_;
+};
+
+}  // namespace sluice::store::sqlite

@@ -1,0 +1,73 @@
+#include "store/sqlite/database.hpp"
+
+#include <chrono>
+#include <thread>
+
+namespace sluice::store::sqlite {
+namespace {
+
+// A process that outlives the owner of the checkpoints notices within so many commits.
+constexpr int kTakeOverEvery = 64;
+
+constexpr sql::Query kJournalMode{"journal_mode", "pragma journal_mode"};
+constexpr sql::Query kUseWal{"use_wal", "pragma journal_mode = wal"};
+
+Result<bool> in_wal_mode(Connection& connection, const sql::Query& pragma) {
+  auto mode = connection.first(pragma, {}, [](Row& row) { return row.text(); });
+  if (!mode) return std::move(mode).error();
+  return *mode == "wal";
+}
+
+/// The change to WAL needs the file alone and does not wait for it (SQLite calls no busy handler
+/// there), which matters when many processes open a new file at once.
+Result<void> use_wal(Connection& connection, Duration patience) {
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  for (;;) {
+    auto already = in_wal_mode(connection, kJournalMode);
+    if (already && *already) return {};
+    auto changed = already ? in_wal_mode(connection, kUseWal) : std::move(already);
+    if (changed && *changed) return {};
+    if (changed)
+      return Error{ErrorCode::unavailable, Retry::never, "the file system does not support write-ahead logs", {}, {}};
+    if (changed.error().retry != Retry::safe || std::chrono::steady_clock::now() >= deadline) return changed.error();
+    std::this_thread::sleep_for(std::chrono::milliseconds{5});
+  }
+}
+
+Result<std::unique_ptr<Connection>> open_connection(const ConnectionParams& params) {
+  auto opened = Connection::open(params);
+  if (!opened) return opened;
+  if ((*opened)->read_only()) {
+    return Error{ErrorCode::read_only,
+                 Retry::never,
+                 params.path + " cannot be written: the file or its folder is read-only",
+                 {},
+                 "check the owner and the permissions of the file and of its folder"};
+  }
+  if (auto wal = use_wal(**opened, params.busy_timeout); !wal) return std::move(wal).error();
+  auto settings = (*opened)->script("pragma synchronous = full; pragma foreign_keys = on; pragma temp_store = memory");
+  if (!settings) return std::move(settings).error();
+  return opened;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Database>> Database::open(const ConnectionParams& params) {
+  auto writer = open_connection(params);
+  if (!writer) return std::move(writer).error();
+  auto reader = open_connection(params);
+  if (!reader) return std::move(reader).error();
+  std::unique_ptr<Database> database{new Database(params.path)};
+  database->writer_ = *std::move(writer);
+  database->reader_ = *std::move(reader);
+  database->reader_->set_checkpoints(false);
+  database->writer_->set_checkpoints(database->owner_.try_acquire());
+  return database;
+}
+
+void Database::take_over_checkpoints() {
+  if (owner_.held() || ++commits_ % kTakeOverEvery != 0) return;
+  if (owner_.try_acquire()) writer_->set_checkpoints(true);
+}
+
+}  // namespace sluice::store::sqlite

@@ -1,0 +1,19 @@
+// Rows of the outbox and of its neighbours as values of the seam.
+#pragma once
+
+#include "store/sqlite/connection.hpp"
+#include "store/store.hpp"
+
+namespace sluice::store::sqlite {
+
+/// The ten envelope columns, in the order of the queries: id … trace_context.
+EventEnvelope read_envelope(Row& row);
+/// The columns of get_event, list_events and list_failed_events.
+EventRecord read_event(Row& row);
+/// The columns of claim_candidates, before the claim: `claim_seq` is the one it will have after it.
+ClaimedEvent read_candidate(Row& row, Generation generation);
+AuditRecord read_audit(Row& row);
+Deployment read_deployment(Row& row);
+Status read_status(Row& row);
+
+}  // namespace sluice::store::sqlite

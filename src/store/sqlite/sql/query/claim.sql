@@ -1,0 +1,5 @@
+-- pending -> in_flight for one candidate; same transaction as claim_candidates.
+update outbox
+set status = 'in_flight', claimed_at = :now, claimed_by = :worker, claim_seq = claim_seq + 1,
+    claim_expires_at = :expires_at, retry_after = null
+where seq = :seq

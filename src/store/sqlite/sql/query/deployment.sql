@@ -1,0 +1,4 @@
+-- One generation.
+select generation, state, note, changed_by, allocated_at, activated_at, draining_at, retired_at
+from deployments
+where generation = :generation

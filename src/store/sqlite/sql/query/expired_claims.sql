@@ -1,0 +1,6 @@
+-- Claims whose time ran out, longest ago first (outbox_claims).
+select id, claim_seq, coalesce(claimed_by, ''), attempts
+from outbox
+where status = 'in_flight' and coalesce(claim_expires_at, '') <= :now
+order by coalesce(claim_expires_at, '')
+limit :limit

@@ -1,0 +1,2 @@
+-- Has this file ever been migrated?
+select count(*) from sqlite_master where type = 'table' and name = 'sluice_migrations'

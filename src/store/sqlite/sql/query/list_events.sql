@@ -1,0 +1,19 @@
+-- A page of events, newest first by insert order (primary key).
+select seq, content_class, channel, generation, status, attempts, last_error, error_class, fingerprint,
+       first_failed_at, failure_history, claimed_at, claimed_by, claim_seq, retry_after, ordering_key,
+       published_at, delivered_at, deleted_at,
+       id, event_type, event_version, occurred_at, source, target, workspace_id, payload, idempotency_key, trace_context
+from outbox
+where seq < :before_seq
+  and (:status is null or status = :status)
+  and (:include_deleted or deleted_at is null)
+  and (:event_type is null or event_type = :event_type)
+  and (:type_prefix is null or substr(event_type, 1, length(:type_prefix)) = :type_prefix)
+  and (:source is null or source = :source)
+  and (:target is null or target = :target)
+  and (:generation is null or generation = :generation)
+  and (:workspace_id is null or workspace_id = :workspace_id)
+  and (:since is null or occurred_at >= :since)
+  and (:until is null or occurred_at < :until)
+order by seq desc
+limit :limit

@@ -1,0 +1,9 @@
+-- in_flight -> failed, fenced by claim_seq. claimed_at stays: it is read as the time of the failure.
+update outbox
+set status = 'failed', claim_expires_at = null,
+    attempts = attempts + :counted,
+    last_error = case when :counted then :last_error else last_error end,
+    error_class = case when :counted then :error_class else error_class end,
+    fingerprint = case when :counted then :fingerprint else fingerprint end,
+    first_failed_at = case when :counted then coalesce(first_failed_at, :now) else first_failed_at end
+where id = :id and claim_seq = :claim_seq and status = 'in_flight'

@@ -1,0 +1,211 @@
+#include <limits>
+
+#include "core/json.hpp"
+#include "store/sqlite/event_rows.hpp"
+#include "store/sqlite/sqlite_store_impl.hpp"
+
+namespace sluice::store::sqlite {
+namespace {
+
+std::optional<std::string_view> given(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional<std::string_view>{text};
+}
+
+/// `platform.*` → `platform.`; none when the filter names one type.
+std::optional<std::string_view> prefix_of(const std::string& event_type) {
+  if (!event_type.ends_with('*')) return std::nullopt;
+  return std::string_view{event_type}.substr(0, event_type.size() - 1);
+}
+
+/// An event as an operator's command finds it.
+struct OperatorView {
+  Status status = Status::pending;
+  bool discarded = false;
+  int attempts = 0;
+  Generation generation = 0;
+  int cycle = 0;
+};
+
+Error no_event(const Uuid& id) {
+  return Error{ErrorCode::not_found, Retry::never, "there is no event " + id.to_string(), "id", {}};
+}
+
+Result<OperatorView> look_at(Connection& connection, const Uuid& id) {
+  auto view = connection.first(sql::operator_view, {{":id", id}}, [](Row& row) {
+    OperatorView found;
+    found.status = read_status(row);
+    found.discarded = row.boolean();
+    found.attempts = static_cast<int>(row.integer());
+    found.generation = row.integer();
+    found.cycle = static_cast<int>(row.integer());
+    return found;
+  });
+  if (!view) return std::move(view).error();
+  if (!*view) return no_event(id);
+  return **view;
+}
+
+Error conflict(const Uuid& id, const std::string& what) {
+  return Error{ErrorCode::conflict, Retry::never, "event " + id.to_string() + " " + what, {}, {}};
+}
+
+Error not_failed(const Uuid& id, Status status, std::string_view verb) {
+  return conflict(id, "is " + std::string{name(status)} + ": only a failed event can be " + std::string{verb});
+}
+
+Result<void> need_reason(const Actor& actor, std::string_view verb) {
+  if (!actor.reason.empty()) return {};
+  return invalid("reason", "give a reason to " + std::string{verb} + " an event");
+}
+
+}  // namespace
+
+Result<void> record_audit(Connection& connection, const Actor& actor, const AuditEntry& entry) {
+  auto recorded = connection.run(sql::record_audit, {{":now", entry.at},
+                                                     {":actor", actor.name},
+                                                     {":surface", actor.surface},
+                                                     {":reason", actor.reason},
+                                                     {":action", entry.action},
+                                                     {":event_id", entry.event_id},
+                                                     {":count", 1},
+                                                     {":detail", entry.detail}});
+  if (!recorded) return std::move(recorded).error();
+  return {};
+}
+
+Result<EventPage> SqliteStore::list_events(const EventFilter& filter, int limit,
+                                           std::optional<std::int64_t> before_seq) {
+  EventPage page;
+  if (limit < 1) return page;
+  const auto prefix = prefix_of(filter.event_type);
+  const sql::Query& query = filter.status == Status::failed ? sql::list_failed_events : sql::list_events;
+  return database_->read([&](Connection& connection) -> Result<EventPage> {
+    // One more than asked for tells whether there is a next page.
+    auto listed = connection.each(query,
+                                  {{":before_seq", before_seq.value_or(std::numeric_limits<std::int64_t>::max())},
+                                   {":status", filter.status ? std::optional{name(*filter.status)} : std::nullopt},
+                                   {":include_deleted", filter.include_deleted},
+                                   {":event_type", prefix ? std::nullopt : given(filter.event_type)},
+                                   {":type_prefix", prefix},
+                                   {":source", given(filter.source)},
+                                   {":target", given(filter.target)},
+                                   {":generation", filter.generation},
+                                   {":workspace_id", filter.workspace_id},
+                                   {":since", filter.since},
+                                   {":until", filter.until},
+                                   {":limit", std::int64_t{limit} + 1}},
+                                  [&](Row& row) { page.events.push_back(read_event(row)); });
+    if (!listed) return std::move(listed).error();
+    if (page.events.size() > static_cast<std::size_t>(limit)) {
+      page.events.pop_back();
+      page.next_before = page.events.back().seq;
+    }
+    return std::move(page);
+  });
+}
+
+Result<EventRecord> SqliteStore::get_event(const Uuid& id) {
+  return database_->read([&](Connection& connection) -> Result<EventRecord> {
+    auto event = connection.first(sql::get_event, {{":id", id}}, read_event);
+    if (!event) return std::move(event).error();
+    if (!*event) return no_event(id);
+    return **std::move(event);
+  });
+}
+
+Result<std::vector<HandledRecord>> SqliteStore::handled(const EventRecord& event) {
+  return database_->read([&](Connection& connection) -> Result<std::vector<HandledRecord>> {
+    std::vector<HandledRecord> records;
+    auto listed =
+        connection.each(sql::handled_of, {{":idempotency_key", event.envelope.idempotency_key()}}, [&](Row& row) {
+          std::string handler_name = row.text();
+          std::string idempotency_key = row.text();
+          records.push_back({{std::move(handler_name), std::move(idempotency_key)}, row.timestamp()});
+        });
+    if (!listed) return std::move(listed).error();
+    return records;
+  });
+}
+
+Result<std::vector<AuditRecord>> SqliteStore::audit_of(const Uuid& event_id) {
+  return database_->read([&](Connection& connection) -> Result<std::vector<AuditRecord>> {
+    std::vector<AuditRecord> records;
+    auto listed = connection.each(sql::audit_of, {{":event_id", event_id}},
+                                  [&](Row& row) { records.push_back(read_audit(row)); });
+    if (!listed) return std::move(listed).error();
+    return records;
+  });
+}
+
+Result<StoreStatus> SqliteStore::status() {
+  return database_->read([&](Connection& connection) -> Result<StoreStatus> {
+    StoreStatus status;
+    status.now = clock_();
+    auto counted = connection.each(sql::status_counts, {{":now", status.now}}, [&](Row& row) {
+      StatusCount count;
+      count.generation = row.integer();
+      count.status = read_status(row);
+      count.count = row.integer();
+      count.waiting = row.integer();
+      count.oldest = row.optional_timestamp();
+      status.counts.push_back(count);
+    });
+    if (!counted) return std::move(counted).error();
+    auto discarded = connection.first(sql::count_discarded, {}, [](Row& row) { return row.integer(); });
+    if (!discarded) return std::move(discarded).error();
+    status.discarded = discarded->value_or(0);
+    return status;
+  });
+}
+
+Result<ReplayReport> SqliteStore::replay(const Uuid& id, Generation new_generation, const Actor& actor) {
+  if (new_generation < kFirstGeneration) return invalid("generation", "the generation must be at least 1");
+  return database_->write([&](Connection& connection) -> Result<ReplayReport> {
+    auto found = look_at(connection, id);
+    if (!found) return std::move(found).error();
+    if (found->status != Status::failed) return not_failed(id, found->status, "replayed");
+    if (found->discarded) return conflict(id, "is discarded: restore it first");
+    const Timestamp now = clock_();
+    auto replayed = connection.run(sql::replay, {{":new_generation", new_generation},
+                                                 {":now", now},
+                                                 {":replayed_by", given(actor.name)},
+                                                 {":reason", given(actor.reason)},
+                                                 {":id", id}});
+    if (!replayed) return std::move(replayed).error();
+    const ReplayReport report{id, found->cycle, found->attempts, found->generation, new_generation};
+    std::string detail = "{\"cycle\":" + std::to_string(report.cycle) +
+                         ",\"attempts\":" + std::to_string(report.attempts) +
+                         ",\"from_generation\":" + std::to_string(report.from_generation) +
+                         ",\"to_generation\":" + std::to_string(report.to_generation) + "}";
+    auto audited = record_audit(connection, actor, {now, "replay", id, std::move(detail)});
+    if (!audited) return std::move(audited).error();
+    return report;
+  });
+}
+
+Result<void> SqliteStore::discard(const Uuid& id, const Actor& actor) {
+  if (auto reason = need_reason(actor, "discard"); !reason) return reason;
+  return database_->write([&](Connection& connection) -> Result<void> {
+    auto found = look_at(connection, id);
+    if (!found) return std::move(found).error();
+    if (found->status != Status::failed) return not_failed(id, found->status, "discarded");
+    if (found->discarded) return conflict(id, "is discarded already");
+    const Timestamp now = clock_();
+    if (auto done = connection.run(sql::discard, {{":now", now}, {":id", id}}); !done) return std::move(done).error();
+    return record_audit(connection, actor, {now, "discard", id});
+  });
+}
+
+Result<void> SqliteStore::restore(const Uuid& id, const Actor& actor) {
+  if (auto reason = need_reason(actor, "restore"); !reason) return reason;
+  return database_->write([&](Connection& connection) -> Result<void> {
+    auto found = look_at(connection, id);
+    if (!found) return std::move(found).error();
+    if (found->status != Status::failed) return not_failed(id, found->status, "restored");
+    if (!found->discarded) return conflict(id, "is not discarded");
+    if (auto done = connection.run(sql::restore, {{":id", id}}); !done) return std::move(done).error();
+    return record_audit(connection, actor, {clock_(), "restore", id});
+  });
+}
+
+}  // namespace sluice::store::sqlite

@@ -1,0 +1,105 @@
+#include "store/sqlite/event_rows.hpp"
+#include "store/sqlite/sqlite_store_impl.hpp"
+
+namespace sluice::store::sqlite {
+namespace {
+
+Result<std::optional<Deployment>> find(Connection& connection, Generation generation) {
+  return connection.first(sql::deployment, {{":generation", generation}}, read_deployment);
+}
+
+/// The audit's word for a move, the same as the command's.
+std::string_view action(GenerationState to) {
+  switch (to) {
+    case GenerationState::allocated:
+      return "generation.allocate";
+    case GenerationState::live:
+      return "generation.activate";
+    case GenerationState::draining:
+      return "generation.drain";
+    case GenerationState::retired:
+      return "generation.retire";
+  }
+  return "generation.move";
+}
+
+std::string detail(Generation generation) { return "{\"generation\":" + std::to_string(generation) + "}"; }
+
+}  // namespace
+
+Result<std::vector<Deployment>> SqliteStore::deployments() {
+  return database_->read([&](Connection& connection) -> Result<std::vector<Deployment>> {
+    std::vector<Deployment> all;
+    auto listed = connection.each(sql::deployments, {}, [&](Row& row) { all.push_back(read_deployment(row)); });
+    if (!listed) return std::move(listed).error();
+    return all;
+  });
+}
+
+Result<Deployment> SqliteStore::allocate_generation(std::optional<Generation> wanted, const std::string& note,
+                                                    const Actor& actor) {
+  if (wanted && *wanted < kFirstGeneration) return invalid("generation", "the generation must be at least 1");
+  return database_->write([&](Connection& connection) -> Result<Deployment> {
+    auto next = connection.first(sql::next_generation, {}, [](Row& row) { return row.integer(); });
+    if (!next) return std::move(next).error();
+    const Generation generation = wanted.value_or(next->value_or(kFirstGeneration));
+    const Timestamp now = clock_();
+    auto inserted =
+        connection.run(sql::allocate_generation,
+                       {{":generation", generation}, {":note", note}, {":changed_by", actor.name}, {":now", now}});
+    if (!inserted) return std::move(inserted).error();
+    if (*inserted == 0) {
+      return Error{ErrorCode::conflict,
+                   Retry::never,
+                   "generation " + std::to_string(generation) + " is allocated already",
+                   "generation",
+                   {}};
+    }
+    auto audited =
+        record_audit(connection, actor, {now, action(GenerationState::allocated), std::nullopt, detail(generation)});
+    if (!audited) return std::move(audited).error();
+    auto allocated = find(connection, generation);
+    if (!allocated) return std::move(allocated).error();
+    return **std::move(allocated);
+  });
+}
+
+Result<Deployment> SqliteStore::move_generation(Generation generation, GenerationState to, const Actor& actor) {
+  return database_->write([&](Connection& connection) -> Result<Deployment> {
+    auto current = find(connection, generation);
+    if (!current) return std::move(current).error();
+    if (!*current) {
+      return Error{ErrorCode::not_found, Retry::never,
+                   "generation " + std::to_string(generation) + " was never allocated", "generation",
+                   "allocate it first: sluice generation allocate"};
+    }
+    if (!is_legal((*current)->state, to)) {
+      return Error{ErrorCode::conflict,
+                   Retry::never,
+                   "generation " + std::to_string(generation) + " is " + std::string{name((*current)->state)} +
+                       " and cannot become " + std::string{name(to)},
+                   "generation",
+                   {}};
+    }
+    const Timestamp now = clock_();
+    auto moved =
+        connection.run(sql::move_generation,
+                       {{":state", name(to)}, {":changed_by", actor.name}, {":now", now}, {":generation", generation}});
+    if (!moved) return std::move(moved).error();
+    auto audited = record_audit(connection, actor, {now, action(to), std::nullopt, detail(generation)});
+    if (!audited) return std::move(audited).error();
+    auto after = find(connection, generation);
+    if (!after) return std::move(after).error();
+    return **std::move(after);
+  });
+}
+
+Result<Generation> SqliteStore::default_generation() {
+  return database_->read([&](Connection& connection) -> Result<Generation> {
+    auto newest = connection.first(sql::default_generation, {}, [](Row& row) { return row.integer(); });
+    if (!newest) return std::move(newest).error();
+    return newest->value_or(kFirstGeneration);
+  });
+}
+
+}  // namespace sluice::store::sqlite

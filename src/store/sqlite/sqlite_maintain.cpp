@@ -1,0 +1,86 @@
+#include "store/sqlite/sqlite_store_impl.hpp"
+
+namespace sluice::store::sqlite {
+namespace {
+
+/// One kind of row that retention takes: how to count a batch and how to take it.
+struct Sweep {
+  const sql::Query& count;
+  const sql::Query& take;
+  Timestamp cutoff;
+  bool stamps = false;  ///< taking writes the time instead of deleting
+};
+
+struct Swept {
+  std::int64_t rows = 0;
+  std::int64_t failed = 0;
+};
+
+struct Batch {
+  Timestamp now;
+  int limit = 0;
+  bool dry_run = false;
+};
+
+Result<Swept> sweep(Connection& connection, const Sweep& kind, const Batch& batch) {
+  auto counted =
+      connection.first(kind.count, {{":cutoff", kind.cutoff}, {":limit", batch.limit}}, [](Row& row) -> Swept {
+        const std::int64_t rows = row.integer();
+        return {rows, row.integer()};
+      });
+  if (!counted) return std::move(counted).error();
+  if (!batch.dry_run) {
+    auto taken = kind.stamps ? connection.run(kind.take,
+                                              {{":now", batch.now}, {":cutoff", kind.cutoff}, {":limit", batch.limit}})
+                             : connection.run(kind.take, {{":cutoff", kind.cutoff}, {":limit", batch.limit}});
+    if (!taken) return std::move(taken).error();
+  }
+  return **counted;
+}
+
+}  // namespace
+
+Result<std::vector<ExpiredClaim>> SqliteStore::expired_claims(int limit) {
+  return database_->read([&](Connection& connection) -> Result<std::vector<ExpiredClaim>> {
+    std::vector<ExpiredClaim> expired;
+    auto found = connection.each(sql::expired_claims, {{":now", clock_()}, {":limit", limit}}, [&](Row& row) {
+      ExpiredClaim claim;
+      claim.claim.event_id = row.uuid();
+      claim.claim.claim_seq = row.integer();
+      claim.worker = row.text();
+      claim.attempts = static_cast<int>(row.integer());
+      expired.push_back(std::move(claim));
+    });
+    if (!found) return std::move(found).error();
+    return expired;
+  });
+}
+
+Result<RetentionReport> SqliteStore::sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run) {
+  if (auto sound = policies.validate(); !sound) return std::move(sound).error();
+  if (limit < 1) return invalid("limit", "the batch limit of a retention sweep must be at least 1");
+  const auto work = [&](Connection& connection) -> Result<RetentionReport> {
+    const Batch batch{clock_(), limit, dry_run};
+    // Deleting goes first: what this call tombstones has its whole grace before it.
+    const Sweep tombstones{sql::retention_count_deletable, sql::retention_delete, batch.now - policies.outbox.grace};
+    const Sweep finished{sql::retention_count_expired, sql::retention_tombstone, batch.now - policies.outbox.active,
+                         true};
+    const Sweep dedup{sql::retention_count_handled, sql::retention_delete_handled,
+                      batch.now - policies.event_handled.active - policies.event_handled.grace};
+    auto deleted = sweep(connection, tombstones, batch);
+    if (!deleted) return std::move(deleted).error();
+    auto tombstoned = sweep(connection, finished, batch);
+    if (!tombstoned) return std::move(tombstoned).error();
+    auto handled = sweep(connection, dedup, batch);
+    if (!handled) return std::move(handled).error();
+    const std::int64_t full = limit;
+    return RetentionReport{.outbox_tombstoned = tombstoned->rows,
+                           .outbox_deleted = deleted->rows,
+                           .failed_swept = deleted->failed + tombstoned->failed,
+                           .handled_deleted = handled->rows,
+                           .more = deleted->rows == full || tombstoned->rows == full || handled->rows == full};
+  };
+  return dry_run ? database_->read(work) : database_->write(work);
+}
+
+}  // namespace sluice::store::sqlite

@@ -1,0 +1,66 @@
+// No query reads the whole outbox: a long history must cost nothing.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <string>
+#include <vector>
+
+#include "sqlite_sql.hpp"
+
+namespace sluice::store::sqlite {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+std::vector<std::string> plan_of(const sql::Query& query) {
+  sqlite3* db = nullptr;
+  sqlite3_open(":memory:", &db);
+  for (const sql::Migration& migration : sql::migrations) {
+    const std::string text{migration.text};
+    EXPECT_EQ(sqlite3_exec(db, text.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(db);
+  }
+  std::vector<std::string> steps;
+  const auto collect = [](void* into, int, char** values, char**) {
+    static_cast<std::vector<std::string>*>(into)->emplace_back(values[3]);
+    return 0;
+  };
+  const std::string text = "explain query plan " + std::string{query.text};
+  EXPECT_EQ(sqlite3_exec(db, text.c_str(), collect, &steps, nullptr), SQLITE_OK) << sqlite3_errmsg(db);
+  sqlite3_close(db);
+  return steps;
+}
+
+class QueryPlan : public testing::TestWithParam<sql::Query> {};
+
+TEST_P(QueryPlan, FindsItsRowsByAnIndex) { EXPECT_THAT(plan_of(GetParam()), Not(Contains("SCAN outbox"))); }
+
+INSTANTIATE_TEST_SUITE_P(Queries, QueryPlan,
+                         testing::Values(sql::claim_candidates, sql::claim, sql::settle_delivered, sql::settle_failed,
+                                         sql::settle_pending, sql::heartbeat, sql::next_due, sql::expired_claims,
+                                         sql::get_event, sql::list_events, sql::list_failed_events, sql::status_counts,
+                                         sql::count_discarded, sql::replay, sql::operator_view, sql::discard,
+                                         sql::restore, sql::retention_count_deletable, sql::retention_delete,
+                                         sql::retention_count_expired, sql::retention_tombstone),
+                         [](const testing::TestParamInfo<sql::Query>& query) { return std::string{query.param.name}; });
+
+TEST(ClaimPlan, WalksTheFreshAndTheDueIndexAlone) {
+  const auto plan = plan_of(sql::claim_candidates);
+  EXPECT_THAT(plan, Contains(HasSubstr("outbox_fresh (generation=? AND key_blocked=?)")));
+  EXPECT_THAT(plan, Contains(HasSubstr("outbox_due (generation=? AND key_blocked=? AND retry_after")));
+}
+
+TEST(ListPlan, EntersAtThePagesFirstRow) {
+  EXPECT_THAT(plan_of(sql::list_events), Contains(HasSubstr("INTEGER PRIMARY KEY (rowid<?)")));
+  EXPECT_THAT(plan_of(sql::list_failed_events), Contains(HasSubstr("outbox_failed")));
+}
+
+TEST(RetentionPlan, EntersTheFinishedIndexByAge) {
+  EXPECT_THAT(plan_of(sql::retention_tombstone),
+              Contains(HasSubstr("outbox_finished (status=? AND generation=? AND occurred_at<?)")));
+}
+
+}  // namespace
+}  // namespace sluice::store::sqlite

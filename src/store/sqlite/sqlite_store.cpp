@@ -1,0 +1,55 @@
+#include "store/sqlite/sqlite_store.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <system_error>
+
+#include "store/sqlite/sqlite_store_impl.hpp"
+
+namespace sluice::store {
+namespace {
+
+Result<void> check_path(const SqliteOptions& options) {
+  if (options.path.empty()) return invalid("path", "the path of the SQLite file is empty");
+  if (options.path == ":memory:") {
+    return invalid("path", "a store in memory cannot be shared between connections: give the path of a file");
+  }
+  std::error_code failure;
+  const std::filesystem::path file{options.path};
+  if (std::filesystem::exists(file, failure)) return {};
+  if (!options.create) {
+    return Error{ErrorCode::not_found, Retry::never, "there is no store at " + options.path, "path",
+                 "check the path, or create it with sluice db migrate"};
+  }
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path{"."};
+  std::filesystem::create_directories(folder, failure);
+  if (!failure && ::access(folder.c_str(), W_OK | X_OK) != 0) failure.assign(errno, std::generic_category());
+  if (failure) {
+    return Error{ErrorCode::unavailable, Retry::never, "cannot create " + options.path + ": " + failure.message(),
+                 "path", "check the owner and the permissions of the folder"};
+  }
+  return {};
+}
+
+Timestamp system_now() {
+  return std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Store>> open_sqlite(const SqliteOptions& options) {
+  if (auto usable = check_path(options); !usable) return std::move(usable).error();
+  auto database = sqlite::Database::open({options.path, options.create, options.busy_timeout});
+  if (!database) return std::move(database).error();
+  std::unique_ptr<Store> store = std::make_unique<sqlite::SqliteStore>(*std::move(database), options.path,
+                                                                       options.clock ? options.clock : system_now);
+  if (options.auto_migrate) {
+    if (auto migrated = store->migrate(); !migrated) return std::move(migrated).error();
+  }
+  return store;
+}
+
+}  // namespace sluice::store

@@ -1,0 +1,72 @@
+// The store over one Database, declared once and defined by role: sqlite_publish.cpp, sqlite_claim.cpp,
+// sqlite_maintain.cpp, sqlite_administer.cpp, sqlite_generation.cpp and sqlite_migrate.cpp.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "store/sqlite/database.hpp"
+#include "store/store.hpp"
+
+namespace sluice::store::sqlite {
+
+class SqliteStore final : public Store {
+ public:
+  SqliteStore(std::unique_ptr<Database> database, std::string path, std::function<Timestamp()> clock)
+      : database_(std::move(database)), path_(std::move(path)), clock_(std::move(clock)) {}
+
+  Result<std::vector<PublishOutcome>> publish(std::span<const NewEvent> events) override;
+
+  Result<std::vector<ClaimedEvent>> claim(const ClaimRequest& request) override;
+  Result<SettleReport> settle(std::span<const SettleItem> items) override;
+  Result<std::vector<Uuid>> heartbeat(std::span<const ClaimRef> claims, Duration ttl) override;
+  Result<std::vector<HandledKey>> already_handled(std::span<const HandledKey> keys) override;
+  Result<std::optional<Timestamp>> next_due(Generation generation) override;
+
+  Result<std::vector<ExpiredClaim>> expired_claims(int limit) override;
+  Result<RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run) override;
+
+  Result<Timestamp> now() override { return clock_(); }
+  Result<EventPage> list_events(const EventFilter& filter, int limit, std::optional<std::int64_t> before_seq) override;
+  Result<EventRecord> get_event(const Uuid& id) override;
+  Result<std::vector<HandledRecord>> handled(const EventRecord& event) override;
+  Result<std::vector<AuditRecord>> audit_of(const Uuid& event_id) override;
+  Result<StoreStatus> status() override;
+  Result<ReplayReport> replay(const Uuid& id, Generation new_generation, const Actor& actor) override;
+  Result<void> discard(const Uuid& id, const Actor& actor) override;
+  Result<void> restore(const Uuid& id, const Actor& actor) override;
+
+  Result<std::vector<Deployment>> deployments() override;
+  Result<Deployment> allocate_generation(std::optional<Generation> wanted, const std::string& note,
+                                         const Actor& actor) override;
+  Result<Deployment> move_generation(Generation generation, GenerationState to, const Actor& actor) override;
+  Result<Generation> default_generation() override;
+
+  Result<SchemaVersion> schema_version() override;
+  Result<std::vector<MigrationStep>> migrate() override;
+  Result<std::vector<std::string>> validate() override;
+  [[nodiscard]] std::vector<MigrationText> migrations() const override;
+  Result<std::vector<std::string>> grant(std::optional<Grant> grant, const std::string& member) override;
+
+  [[nodiscard]] Capabilities capabilities() const override { return {.embedded = true}; }
+  [[nodiscard]] std::string display_name() const override { return path_; }
+
+ private:
+  std::unique_ptr<Database> database_;
+  std::string path_;
+  std::function<Timestamp()> clock_;
+};
+
+/// What happened, for record_audit.
+struct AuditEntry {
+  Timestamp at;
+  std::string_view action;
+  std::optional<Uuid> event_id;
+  std::string detail = "{}";
+};
+
+/// Writes one audit record; call it in the transaction of the change.
+Result<void> record_audit(Connection& connection, const Actor& actor, const AuditEntry& entry);
+
+}  // namespace sluice::store::sqlite

@@ -1,0 +1,62 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/cli/in_process.hpp"
+#include "tests/support/temp_dir.hpp"
+
+namespace sluice::cli {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(ConfigCommand, ExplainShowsTheWinnerAndTheLosers) {
+  test::CommandLine sluice;
+  test::TempDir folder;
+  std::ofstream{folder.file("sluice.toml")} << "store = \"sqlite:file.db\"\n";
+  sluice.environment["DATABASE_URL"] = "postgres://u:secret@h/db";
+  const std::vector<std::string> words{
+      "config", "explain", "store", "--store", "sqlite:flag", "--config", folder.file("sluice.toml")};
+  const auto answer = sluice(words);
+  EXPECT_EQ(answer.exit, Exit::ok) << answer.err;
+  EXPECT_THAT(answer.out, AllOf(HasSubstr("store = sqlite:flag"), HasSubstr("wins   flag         --store"),
+                                HasSubstr("DATABASE_URL"), HasSubstr("postgres://u:***@h/db"),
+                                HasSubstr("sluice.toml:1:1"), HasSubstr("default"), Not(HasSubstr("secret"))));
+  std::vector<std::string> as_json = words;
+  as_json.insert(as_json.end(), {"-o", "json"});
+  EXPECT_THAT(sluice(as_json).out,
+              AllOf(HasSubstr(R"("winner":{"value":"sqlite:flag","origin":"flag","where":"--store"})"),
+                    HasSubstr(R"({"value":"postgres://u:***@h/db","origin":"environment","where":"DATABASE_URL"})")));
+}
+
+TEST(ConfigCommand, ExplainWorksForAValueThatCannotBeUsed) {
+  test::CommandLine sluice;
+  sluice.environment["SLUICE_WORKER_BATCH"] = "lots";
+  EXPECT_EQ(sluice({"config", "show"}).exit, Exit::usage);
+  const auto answer = sluice({"config", "explain", "worker.batch"});
+  EXPECT_EQ(answer.exit, Exit::ok);
+  EXPECT_THAT(answer.out, HasSubstr("lots"));
+}
+
+TEST(ConfigCommand, ExplainSuggestsTheNearestKey) {
+  test::CommandLine sluice;
+  const auto answer = sluice({"config", "explain", "worker.bach"});
+  EXPECT_EQ(answer.exit, Exit::usage);
+  EXPECT_THAT(answer.err, HasSubstr("did you mean worker.batch?"));
+}
+
+TEST(ConfigCommand, ShowNeverPrintsAPassword) {
+  test::CommandLine sluice;
+  sluice.environment["SLUICE_STORE"] = "postgres://u:secret@h/db?password=secret";
+  for (const std::string format : {"table", "json", "ndjson"}) {
+    const auto answer = sluice({"config", "show", "-o", format});
+    EXPECT_EQ(answer.exit, Exit::ok);
+    EXPECT_THAT(answer.out, AllOf(HasSubstr("SLUICE_STORE"), HasSubstr("***"), Not(HasSubstr("secret"))));
+  }
+}
+
+}  // namespace
+}  // namespace sluice::cli

@@ -1,0 +1,39 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/cli/in_process.hpp"
+
+namespace sluice::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(Serve, SaysWhenItIsReadyAndStopsCleanly) {
+  test::CommandLine sluice;
+  sluice.interruptions = {false, false, true};
+  const auto answer = sluice({"serve"});
+  EXPECT_EQ(answer.exit, Exit::ok);
+  EXPECT_EQ(answer.out, "sluice is ready: store fake:store, generation 1\n");
+  EXPECT_THAT(answer.err, HasSubstr("nothing listens"));
+  EXPECT_THAT(sluice.daemon_log, ElementsAre("started", "stopped"));
+  EXPECT_TRUE(sluice.interruptions.empty());
+}
+
+TEST(Serve, ReadinessIsJsonWhenAskedFor) {
+  test::CommandLine sluice;
+  EXPECT_EQ(sluice({"serve", "-o", "json", "--generation", "3"}).out,
+            "{\"ready\":true,\"store\":\"fake:store\",\"generation\":3}\n");
+}
+
+TEST(Serve, IsNotReadyWhenItCannotStart) {
+  test::CommandLine sluice;
+  sluice.daemon_error = {ErrorCode::invalid, Retry::never, "worker.batch is wrong", "", ""};
+  const auto answer = sluice({"serve"});
+  EXPECT_EQ(answer.exit, Exit::usage);
+  EXPECT_EQ(answer.out, "");
+  EXPECT_EQ(sluice({"serve", "--batch", "0"}).exit, Exit::usage);
+}
+
+}  // namespace
+}  // namespace sluice::cli

@@ -1,0 +1,169 @@
+#include "tests/contract/contract.hpp"
+
+namespace sluice::contract {
+namespace {
+
+using store::EventFilter;
+using testing::ElementsAre;
+using testing::ElementsAreArray;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class ListContract : public StoreContract {
+ protected:
+  std::vector<Uuid> list(const EventFilter& filter, int limit = 100) {
+    std::vector<Uuid> found;
+    for (const EventRecord& record : must(store().list_events(filter, limit, {})).events) {
+      found.push_back(record.envelope.event_id());
+    }
+    return found;
+  }
+};
+
+SLUICE_OVER_EVERY_STORE(ListContract);
+
+TEST_P(ListContract, NewestFirst) {
+  const auto published = publish(events(4));
+  EXPECT_THAT(list({}), ElementsAreArray(published.rbegin(), published.rend()));
+}
+
+TEST_P(ListContract, PagesMeetWithoutGapOrOverlap) {
+  const auto published = publish(events(7));
+  std::vector<Uuid> seen;
+  std::optional<std::int64_t> before;
+  int pages = 0;
+  do {
+    const auto page = must(store().list_events({}, 3, before));
+    EXPECT_LE(page.events.size(), 3U);
+    for (const EventRecord& record : page.events) seen.push_back(record.envelope.event_id());
+    if (pages == 0) publish();  // what arrives meanwhile is newer and must not shift the pages
+    before = page.next_before;
+  } while (before && ++pages < 10);
+  EXPECT_THAT(seen, ElementsAreArray(published.rbegin(), published.rend()));
+}
+
+TEST_P(ListContract, TheLastFullPageHasNoNext) {
+  publish(events(3));
+  EXPECT_EQ(must(store().list_events({}, 3, {})).next_before, std::nullopt);
+  EXPECT_NE(must(store().list_events({}, 2, {})).next_before, std::nullopt);
+}
+
+TEST_P(ListContract, ByStatus) {
+  const Uuid failed = failed_event();
+  const Uuid delivered = delivered_event();
+  const Uuid in_flight = publish();
+  claim_one();
+  const Uuid pending = publish();
+  EXPECT_THAT(list({.status = Status::failed}), ElementsAre(failed));
+  EXPECT_THAT(list({.status = Status::delivered}), ElementsAre(delivered));
+  EXPECT_THAT(list({.status = Status::in_flight}), ElementsAre(in_flight));
+  EXPECT_THAT(list({.status = Status::pending}), ElementsAre(pending));
+}
+
+TEST_P(ListContract, FailedEventsPageToo) {
+  std::vector<Uuid> failed;
+  for (int n = 0; n < 5; ++n) {
+    failed.push_back(failed_event());
+    delivered_event();
+  }
+  const auto first = must(store().list_events({.status = Status::failed}, 3, {}));
+  ASSERT_THAT(first.events, SizeIs(3));
+  EXPECT_EQ(first.events[0].envelope.event_id(), failed[4]);
+  const auto second = must(store().list_events({.status = Status::failed}, 3, first.next_before));
+  ASSERT_THAT(second.events, SizeIs(2));
+  EXPECT_EQ(second.events[1].envelope.event_id(), failed[0]);
+  EXPECT_EQ(second.next_before, std::nullopt);
+}
+
+TEST_P(ListContract, TombstonesOnlyWhenAskedFor) {
+  const Uuid id = failed_event();
+  must(store().discard(id, operator_alice()));
+  EXPECT_THAT(list({}), IsEmpty());
+  EXPECT_THAT(list({.include_deleted = true}), ElementsAre(id));
+}
+
+TEST_P(ListContract, ByTypeExactOrPrefix) {
+  const Uuid completed = publish(an_event("platform.scan.completed"));
+  const Uuid started = publish(an_event("platform.scan.started"));
+  publish(an_event("platform.scan_completed"));
+  publish(an_event("billing.paid"));
+  EXPECT_THAT(list({.event_type = "platform.scan.completed"}), ElementsAre(completed));
+  EXPECT_THAT(list({.event_type = "platform.scan.*"}), ElementsAre(started, completed));
+  EXPECT_THAT(list({.event_type = "*"}), SizeIs(4));
+  EXPECT_THAT(list({.event_type = "platform.scan"}), IsEmpty());
+}
+
+TEST_P(ListContract, ByWhereItCameFromAndGoes) {
+  EnvelopeDraft draft = a_draft();
+  draft.source = "billing";
+  draft.target = "worlds";
+  draft.workspace_id = new_id();
+  NewEvent special = an_event(draft);
+  special.generation = 3;
+  publish(std::vector{an_event(), special});
+  EXPECT_THAT(list({.source = "billing"}), ElementsAre(draft.event_id));
+  EXPECT_THAT(list({.target = "worlds"}), ElementsAre(draft.event_id));
+  EXPECT_THAT(list({.generation = 3}), ElementsAre(draft.event_id));
+  EXPECT_THAT(list({.workspace_id = draft.workspace_id}), ElementsAre(draft.event_id));
+  EXPECT_THAT(list({.source = "billing", .target = "elsewhere"}), IsEmpty());
+}
+
+TEST_P(ListContract, ByTime) {
+  std::vector<Uuid> published;
+  for (const char* at : {"2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z"}) {
+    EnvelopeDraft draft = a_draft();
+    draft.occurred_at = must(parse_iso8601(at));
+    published.push_back(publish(an_event(draft)));
+  }
+  EventFilter filter;
+  filter.since = must(parse_iso8601("2026-01-01T12:00:00Z"));
+  EXPECT_THAT(list(filter), ElementsAre(published[2], published[1]));
+  filter.until = must(parse_iso8601("2026-01-02T12:00:00Z"));
+  EXPECT_THAT(list(filter), ElementsAre(published[1]));
+}
+
+TEST_P(ListContract, AnUnknownEventIsNotFound) {
+  const auto missing = store().get_event(new_id());
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, ErrorCode::not_found);
+  EXPECT_EQ(missing.error().retry, Retry::never);
+}
+
+TEST_P(ListContract, CountsByGenerationAndState) {
+  delivered_event();
+  failed_event();
+  publish();
+  claim_one();
+  EnvelopeDraft old = a_draft();
+  old.occurred_at = must(parse_iso8601("2026-01-01T00:00:00Z"));
+  NewEvent delayed = an_event();
+  delayed.delay = 1h;
+  NewEvent newer = an_event();
+  newer.generation = 2;
+  publish(std::vector{an_event(old), an_event(), delayed, newer});
+  const auto status = must(store().status());
+  const auto count = [&](Generation generation, Status state) -> store::StatusCount {
+    for (const auto& each : status.counts) {
+      if (each.generation == generation && each.status == state) return each;
+    }
+    return {};
+  };
+  EXPECT_EQ(count(1, Status::pending).count, 3);
+  EXPECT_EQ(count(1, Status::pending).waiting, 1);
+  EXPECT_EQ(count(1, Status::pending).oldest, old.occurred_at);
+  EXPECT_EQ(count(1, Status::in_flight).count, 1);
+  EXPECT_EQ(count(1, Status::delivered).count, 1);
+  EXPECT_EQ(count(1, Status::failed).count, 1);
+  EXPECT_EQ(count(2, Status::pending).count, 1);
+  EXPECT_EQ(count(2, Status::failed).count, 0);
+  EXPECT_EQ(status.discarded, 0);
+}
+
+TEST_P(ListContract, AnEmptyStoreHasNoCounts) {
+  const auto status = must(store().status());
+  EXPECT_THAT(status.counts, IsEmpty());
+  EXPECT_GT(status.now, must(store().now()) - 1min);
+}
+
+}  // namespace
+}  // namespace sluice::contract

@@ -1,0 +1,157 @@
+#include <map>
+
+#include "tests/contract/contract.hpp"
+
+namespace sluice::contract {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+SLUICE_CONTRACT(OrderingContract);
+
+TEST_P(OrderingContract, OneEventOfAKeyAtATime) {
+  const Uuid first = publish(a_keyed_event("a"));
+  publish(a_keyed_event("a"));
+  EXPECT_THAT(ids(claim()), ElementsAre(first));
+  EXPECT_THAT(claim(), IsEmpty());
+}
+
+TEST_P(OrderingContract, TheSuccessorFollowsTheDelivery) {
+  publish(a_keyed_event("a"));
+  const Uuid second = publish(a_keyed_event("a"));
+  deliver(claim_one());
+  EXPECT_THAT(ids(claim()), ElementsAre(second));
+}
+
+TEST_P(OrderingContract, AKeyDoesNotHoldUpOthers) {
+  const Uuid head = publish(a_keyed_event("a"));
+  publish(a_keyed_event("a"));
+  const Uuid other = publish(a_keyed_event("b"));
+  const Uuid free = publish();
+  EXPECT_THAT(ids(claim()), UnorderedElementsAre(head, other, free));
+}
+
+TEST_P(OrderingContract, ARetryingHeadBlocksItsKeyOnly) {
+  const Uuid head = publish(a_keyed_event("a"));
+  const Uuid second = publish(a_keyed_event("a"));
+  settle(claim_one(), Outcome::failed(timeout_failure()), minute_retries());
+  const Uuid other = publish(a_keyed_event("b"));
+  EXPECT_THAT(ids(claim()), ElementsAre(other));
+  age(61s);
+  const ClaimedEvent again = claim_one();
+  EXPECT_EQ(again.envelope.event_id(), head);
+  deliver(again);
+  EXPECT_THAT(ids(claim()), ElementsAre(second));
+}
+
+TEST_P(OrderingContract, ADelayedHeadBlocksItsKey) {
+  NewEvent head = a_keyed_event("a");
+  head.delay = 1h;
+  publish(head);
+  publish(a_keyed_event("a"));
+  EXPECT_THAT(claim(), IsEmpty());
+  age(2h);
+  EXPECT_THAT(ids(claim()), ElementsAre(head.envelope.event_id()));
+}
+
+TEST_P(OrderingContract, AFailedHeadDoesNotBlock) {
+  publish(a_keyed_event("a"));
+  const Uuid second = publish(a_keyed_event("a"));
+  settle(claim_one(), Outcome::failed(terminal_failure()));
+  EXPECT_THAT(ids(claim()), ElementsAre(second));
+}
+
+TEST_P(OrderingContract, AReleasedHeadGoesFirstAgain) {
+  const Uuid head = publish(a_keyed_event("a"));
+  publish(a_keyed_event("a"));
+  settle(claim_one(), Outcome::released());
+  EXPECT_THAT(ids(claim()), ElementsAre(head));
+}
+
+TEST_P(OrderingContract, AReplayedHeadWaitsForWhatIsInFlight) {
+  const Uuid head = publish(a_keyed_event("a"));
+  const Uuid second = publish(a_keyed_event("a"));
+  settle(claim_one(), Outcome::failed(terminal_failure()));
+  const ClaimedEvent running = claim_one();
+  EXPECT_EQ(running.envelope.event_id(), second);
+  must(store().replay(head, 1, operator_alice()));
+  EXPECT_THAT(claim(), IsEmpty());
+  deliver(running);
+  EXPECT_THAT(ids(claim()), ElementsAre(head));
+}
+
+TEST_P(OrderingContract, AReplayedHeadGoesBeforeWhatStillWaits) {
+  const Uuid head = publish(a_keyed_event("a"));
+  const Uuid second = publish(a_keyed_event("a"));
+  settle(claim_one(), Outcome::failed(terminal_failure()));
+  must(store().replay(head, 1, operator_alice()));
+  const ClaimedEvent first = claim_one();
+  EXPECT_EQ(first.envelope.event_id(), head);
+  deliver(first);
+  EXPECT_THAT(ids(claim()), ElementsAre(second));
+}
+
+TEST_P(OrderingContract, AKeyIsStrictAcrossGenerations) {
+  publish(a_keyed_event("a"));
+  NewEvent next = a_keyed_event("a");
+  next.generation = 2;
+  publish(next);
+  ClaimRequest newer = request_for("w2");
+  newer.generation = 2;
+  EXPECT_THAT(claim(newer), IsEmpty());
+  deliver(claim_one());
+  EXPECT_THAT(ids(claim(newer)), ElementsAre(next.envelope.event_id()));
+}
+
+TEST_P(OrderingContract, LongChainsRunInOrder) {
+  std::map<std::string, std::vector<Uuid>> expected;
+  std::vector<NewEvent> batch;
+  for (int n = 0; n < 20; ++n) {
+    for (const std::string key : {"a", "b", "c"}) {
+      batch.push_back(a_keyed_event(key));
+      expected[key].push_back(batch.back().envelope.event_id());
+    }
+  }
+  publish(batch);
+  std::map<std::string, std::vector<Uuid>> seen;
+  for (int round = 0; round < 20; ++round) {
+    const auto claimed = claim();
+    ASSERT_EQ(claimed.size(), 3U) << "round " << round;
+    for (const ClaimedEvent& event : claimed) {
+      seen[*event.ordering_key].push_back(event.envelope.event_id());
+      deliver(event);
+    }
+  }
+  EXPECT_EQ(seen, expected);
+}
+
+TEST_P(OrderingContract, FlakyHandlersKeepTheOrder) {
+  std::vector<Uuid> expected;
+  for (int n = 0; n < 20; ++n) expected.push_back(publish(a_keyed_event("a")));
+  std::vector<Uuid> delivered;
+  for (int attempt = 0; delivered.size() < expected.size() && attempt < 100; ++attempt) {
+    const ClaimedEvent claimed = claim_one();
+    if (attempt % 3 == 0) {
+      settle(claimed, Outcome::failed(timeout_failure()), minute_retries());
+      age(61s);
+    } else {
+      deliver(claimed);
+      delivered.push_back(claimed.envelope.event_id());
+    }
+  }
+  EXPECT_EQ(delivered, expected);
+}
+
+TEST_P(OrderingContract, OddKeysAreJustText) {
+  const std::string odd = "it's \"50 %\" \\ of {a} — ключ 🔑";
+  const Uuid first = publish(a_keyed_event(odd));
+  publish(a_keyed_event(odd));
+  const ClaimedEvent claimed = claim_one();
+  EXPECT_EQ(claimed.envelope.event_id(), first);
+  EXPECT_EQ(claimed.ordering_key, odd);
+}
+
+}  // namespace
+}  // namespace sluice::contract

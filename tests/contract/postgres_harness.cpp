@@ -1,0 +1,222 @@
+#include <libpq-fe.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "store/postgres/postgres_store.hpp"
+#include "tests/contract/harness.hpp"
+
+namespace sluice::contract {
+namespace {
+
+class RawConnection {
+ public:
+  explicit RawConnection(const std::string& url) : connection_(PQconnectdb(url.c_str())) {
+    PQsetNoticeProcessor(
+        connection_, [](void*, const char*) {}, nullptr);
+  }
+  ~RawConnection() { PQfinish(connection_); }
+  RawConnection(const RawConnection&) = delete;
+  RawConnection& operator=(const RawConnection&) = delete;
+
+  Result<Rows> run(const std::string& statement) {
+    PGresult* result = PQexec(connection_, statement.c_str());
+    const ExecStatusType status = PQresultStatus(result);
+    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
+      Error error{ErrorCode::conflict, Retry::never, PQerrorMessage(connection_), {}, {}};
+      PQclear(result);
+      return error;
+    }
+    Rows rows;
+    for (int row = 0; row < PQntuples(result); ++row) {
+      auto& values = rows.emplace_back();
+      for (int column = 0; column < PQnfields(result); ++column) {
+        values.push_back(PQgetisnull(result, row, column) != 0
+                             ? std::nullopt
+                             : std::optional<std::string>{PQgetvalue(result, row, column)});
+      }
+    }
+    PQclear(result);
+    return rows;
+  }
+
+ private:
+  PGconn* connection_;
+};
+
+const std::vector<std::pair<std::string, std::string>> kNames{{"outbox", "core.outbox"},
+                                                              {"event_handled", "core.event_handled"},
+                                                              {"deployments", "core.deployments"},
+                                                              {"settings", "core.settings"},
+                                                              {"audit", "core.audit"},
+                                                              {"migrations", "core.sluice_migrations"},
+                                                              {"now", "now()"}};
+
+/// The server's URL with another database.
+std::string url_of(const std::string& server, const std::string& database) {
+  const auto host = server.find("://");
+  const auto slash = server.find('/', host == std::string::npos ? 0 : host + 3);
+  const auto query = server.find('?');
+  return server.substr(0, std::min(slash, query)) + "/" + database +
+         (query == std::string::npos ? "" : server.substr(query));
+}
+
+Result<std::unique_ptr<store::Store>> open(const std::string& url, bool check_schema) {
+  store::PostgresOptions options;
+  options.dsn = url;
+  options.sweep_interval = Duration::zero();
+  options.check_schema = check_schema;
+  return store::open_postgres(options);
+}
+
+/// FNV-1a over the migrations, so that a template of another schema is never taken.
+std::string template_name(store::Store& store) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const store::MigrationText& migration : store.migrations()) {
+    for (const char character : migration.sql) {
+      hash = (hash ^ static_cast<unsigned char>(character)) * 0x100000001b3U;
+    }
+  }
+  std::array<char, 17> hex{};
+  std::snprintf(hex.data(), hex.size(), "%016llx", static_cast<unsigned long long>(hash));
+  return std::string{"sluice_template_"} + hex.data();
+}
+
+/// A migrated database to copy from. Test processes run side by side and share it; the advisory lock
+/// lets one of them make it. It carries its final name only once it is complete.
+Result<std::string> ensure_template(const std::string& server) {
+  auto any = open(server, false);
+  if (!any) return any.error();
+  const std::string name = template_name(**any);
+  RawConnection admin{server};
+  if (auto locked = admin.run("select pg_advisory_lock(7021001)"); !locked) return locked.error();
+  auto existing = admin.run("select 1 from pg_database where datname = '" + name + "'");
+  if (!existing) return existing.error();
+  if (!existing->empty()) return name;
+  const std::string draft = name + "_draft";
+  if (auto dropped = admin.run("drop database if exists " + draft + " with (force)"); !dropped) return dropped.error();
+  if (auto created = admin.run("create database " + draft); !created) return created.error();
+  {
+    auto store = open(url_of(server, draft), false);
+    if (!store) return store.error();
+    if (auto migrated = (*store)->migrate(); !migrated) return migrated.error();
+  }
+  // The store's own connections have been closed, but their backends may still be ending.
+  auto ended =
+      admin.run("select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '" + draft + "'");
+  if (!ended) return ended.error();
+  if (auto renamed = admin.run("alter database " + draft + " rename to " + name); !renamed) return renamed.error();
+  return name;
+}
+
+class PostgresUnfinishedPublish final : public UnfinishedPublish {
+ public:
+  explicit PostgresUnfinishedPublish(const std::string& url) : connection_(url) {}
+
+  Result<void> insert(const Uuid& id) {
+    auto done =
+        connection_.run("begin; insert into core.outbox (id, event_type, source, generation, payload) values ('" +
+                        id.to_string() + "', 'test.late', 'tests', 1, '{}')");
+    if (!done) return done.error();
+    return {};
+  }
+  Result<void> commit() override {
+    auto done = connection_.run("commit");
+    if (!done) return done.error();
+    return {};
+  }
+
+ private:
+  RawConnection connection_;
+};
+
+class PostgresHarness final : public Harness {
+ public:
+  explicit PostgresHarness(std::string server) : server_(std::move(server)) {
+    static std::atomic<int> tests{0};
+    database_ = "sluice_contract_" + std::to_string(::getpid()) + "_" + std::to_string(++tests);
+    url_ = url_of(server_, database_);
+  }
+
+  ~PostgresHarness() override {
+    store_.reset();
+    static_cast<void>(RawConnection{server_}.run("drop database if exists " + database_ + " with (force)").has_value());
+  }
+
+  Result<void> open_store() {
+    auto copied_from = ensure_template(server_);
+    if (!copied_from) return copied_from.error();
+    auto created = RawConnection{server_}.run("create database " + database_ + " template " + *copied_from);
+    if (!created) return created.error();
+    auto opened = second_store();
+    if (!opened) return opened.error();
+    store_ = *std::move(opened);
+    return {};
+  }
+
+  store::Store& store() override { return *store_; }
+
+  Result<std::unique_ptr<store::Store>> second_store() override { return open(url_, true); }
+
+  // Every time that the schema holds goes back; triggers stay out of it.
+  void age(Duration by) override {
+    const std::string update = R"(
+      set session_replication_role = replica;
+      do $$
+      declare
+        change record;
+      begin
+        for change in
+          select c.table_name, string_agg(format('%1$I = %1$I - interval ''{by}''', c.column_name), ', ') as assignments
+          from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
+          where c.table_schema = 'core' and t.table_type = 'BASE TABLE' and c.data_type = 'timestamp with time zone'
+          group by c.table_name
+        loop
+          execute format('update core.%I set %s', change.table_name, change.assignments);
+        end loop;
+      end $$)";
+    auto done = RawConnection{url_}.run(with_names(update, {{"by", std::to_string(by.count()) + " microseconds"}}));
+    if (!done) throw std::runtime_error(done.error().message);
+  }
+
+  Result<Rows> raw_sql(const std::string& statement) override {
+    return RawConnection{url_}.run(with_names(statement, kNames));
+  }
+
+  Result<std::unique_ptr<UnfinishedPublish>> begin_unfinished_publish(const Uuid& id) override {
+    auto unfinished = std::make_unique<PostgresUnfinishedPublish>(url_);
+    if (auto inserted = unfinished->insert(id); !inserted) return inserted.error();
+    return std::unique_ptr<UnfinishedPublish>{std::move(unfinished)};
+  }
+
+  // PostgreSQL guards its own files; what can go wrong is an index that disagrees with its table.
+  Result<std::vector<std::string>> integrity_check() override { return std::vector<std::string>{}; }
+
+ private:
+  std::string server_;
+  std::string database_;
+  std::string url_;
+  std::unique_ptr<store::Store> store_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Harness>> make_postgres_harness() {
+  const char* server = std::getenv("SLUICE_TEST_POSTGRES");
+  if (server == nullptr || *server == '\0') {
+    return Error{ErrorCode::unavailable,
+                 Retry::never,
+                 "SLUICE_TEST_POSTGRES is not set: run the tests with ./run test, which starts a server for them",
+                 "SLUICE_TEST_POSTGRES",
+                 {}};
+  }
+  auto harness = std::make_unique<PostgresHarness>(server);
+  if (auto opened = harness->open_store(); !opened) return opened.error();
+  return std::unique_ptr<Harness>{std::move(harness)};
+}
+
+}  // namespace sluice::contract

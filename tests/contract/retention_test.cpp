@@ -1,0 +1,157 @@
+#include "tests/contract/contract.hpp"
+
+namespace sluice::contract {
+namespace {
+
+using std::chrono::days;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+SLUICE_CONTRACT(RetentionContract);
+
+constexpr bool kDryRun = true;
+constexpr int kLimit = 1000;
+
+TEST_P(RetentionContract, NothingIsOldNothingHappens) {
+  delivered_event();
+  failed_event();
+  const auto report = must(store().sweep_retention({}, kLimit, false));
+  EXPECT_EQ(report.outbox_tombstoned, 0);
+  EXPECT_EQ(report.outbox_deleted, 0);
+  EXPECT_EQ(report.handled_deleted, 0);
+  EXPECT_FALSE(report.more);
+}
+
+TEST_P(RetentionContract, ADeliveredEventIsTombstonedThenDeleted) {
+  const Uuid id = delivered_event();
+  age(days{44});
+  EXPECT_EQ(must(store().sweep_retention({}, kLimit, false)).outbox_tombstoned, 0);
+  age(days{2});
+  const auto tombstoned = must(store().sweep_retention({}, kLimit, false));
+  EXPECT_EQ(tombstoned.outbox_tombstoned, 1);
+  EXPECT_EQ(tombstoned.outbox_deleted, 0);
+  EXPECT_TRUE(event(id).deleted_at);
+  age(days{6});
+  EXPECT_EQ(must(store().sweep_retention({}, kLimit, false)).outbox_deleted, 0);
+  age(days{2});
+  EXPECT_EQ(must(store().sweep_retention({}, kLimit, false)).outbox_deleted, 1);
+  EXPECT_EQ(store().get_event(id).error().code, ErrorCode::not_found);
+}
+
+TEST_P(RetentionContract, EventsThatAreNotFinishedAreNeverTouched) {
+  const Uuid in_flight = publish();
+  claim_one();
+  NewEvent waiting = an_event();
+  waiting.delay = std::chrono::hours{24 * 365};
+  const Uuid pending = publish(waiting);
+  const Uuid fresh = publish();
+  age(days{200});
+  const auto report = must(store().sweep_retention({}, kLimit, false));
+  EXPECT_EQ(report.outbox_tombstoned, 0);
+  EXPECT_EQ(report.outbox_deleted, 0);
+  EXPECT_EQ(event(in_flight).status, Status::in_flight);
+  EXPECT_EQ(event(pending).deleted_at, std::nullopt);
+  EXPECT_EQ(event(fresh).deleted_at, std::nullopt);
+}
+
+TEST_P(RetentionContract, OldEventsBehindAnUnfinishedOneAreFound) {
+  publish(events(3));
+  const auto claimed = claim();
+  deliver(claimed[1]);
+  deliver(claimed[2]);
+  age(days{46});
+  EXPECT_EQ(must(store().sweep_retention({}, kLimit, false)).outbox_tombstoned, 2);
+}
+
+TEST_P(RetentionContract, SweptFailuresAreCounted) {
+  failed_event();
+  delivered_event();
+  age(days{46});
+  const auto tombstoned = must(store().sweep_retention({}, kLimit, false));
+  EXPECT_EQ(tombstoned.outbox_tombstoned, 2);
+  EXPECT_EQ(tombstoned.failed_swept, 1);
+  age(days{8});
+  const auto deleted = must(store().sweep_retention({}, kLimit, false));
+  EXPECT_EQ(deleted.outbox_deleted, 2);
+  EXPECT_EQ(deleted.failed_swept, 1);
+}
+
+TEST_P(RetentionContract, ADiscardedEventGoesAfterItsGrace) {
+  const Uuid id = failed_event();
+  must(store().discard(id, operator_alice()));
+  age(days{8});
+  const auto report = must(store().sweep_retention({}, kLimit, false));
+  EXPECT_EQ(report.outbox_deleted, 1);
+  EXPECT_EQ(report.failed_swept, 1);
+  EXPECT_EQ(store().get_event(id).error().code, ErrorCode::not_found);
+}
+
+TEST_P(RetentionContract, ADryRunCountsTheSameAndChangesNothing) {
+  const Uuid id = failed_event();
+  age(days{46});
+  const auto planned = must(store().sweep_retention({}, kLimit, kDryRun));
+  EXPECT_EQ(planned.outbox_tombstoned, 1);
+  EXPECT_EQ(planned.failed_swept, 1);
+  EXPECT_EQ(event(id).deleted_at, std::nullopt);
+  EXPECT_EQ(must(store().sweep_retention({}, kLimit, false)).outbox_tombstoned, 1);
+  age(days{8});
+  EXPECT_EQ(must(store().sweep_retention({}, kLimit, kDryRun)).outbox_deleted, 1);
+  EXPECT_TRUE(event(id).deleted_at);
+}
+
+TEST_P(RetentionContract, BatchesAreBoundedAndSayWhenThereIsMore) {
+  publish(events(25));
+  for (const ClaimedEvent& claimed : claim(25)) deliver(claimed);
+  age(days{46});
+  std::int64_t tombstoned = 0;
+  int calls = 0;
+  for (bool more = true; more && calls < 10; ++calls) {
+    const auto report = must(store().sweep_retention({}, 10, false));
+    EXPECT_LE(report.outbox_tombstoned, 10);
+    tombstoned += report.outbox_tombstoned;
+    more = report.more;
+  }
+  EXPECT_EQ(tombstoned, 25);
+  EXPECT_GE(calls, 3);
+  EXPECT_LT(calls, 10);
+}
+
+TEST_P(RetentionContract, EveryGenerationIsSwept) {
+  for (const Generation generation : {1, 2, 5}) {
+    NewEvent each = an_event();
+    each.generation = generation;
+    publish(each);
+    ClaimRequest request = request_for("w1");
+    request.generation = generation;
+    deliver(claim(request).at(0));
+  }
+  age(days{46});
+  EXPECT_EQ(must(store().sweep_retention({}, kLimit, false)).outbox_tombstoned, 3);
+}
+
+TEST_P(RetentionContract, DedupRowsOutliveTheirEvents) {
+  publish();
+  const ClaimedEvent claimed = claim_one();
+  SettleItem item = settle_item(claimed, Outcome::handled());
+  item.handled_by = {"worlds.indexer"};
+  must(store().settle(std::vector{item}));
+  const std::vector<store::HandledKey> key{{"worlds.indexer", claimed.envelope.idempotency_key()}};
+  age(days{66});
+  EXPECT_EQ(must(store().sweep_retention({}, kLimit, false)).handled_deleted, 0);
+  EXPECT_THAT(must(store().already_handled(key)), SizeIs(1));
+  age(days{2});
+  EXPECT_EQ(must(store().sweep_retention({}, kLimit, kDryRun)).handled_deleted, 1);
+  EXPECT_EQ(must(store().sweep_retention({}, kLimit, false)).handled_deleted, 1);
+  EXPECT_THAT(must(store().already_handled(key)), IsEmpty());
+}
+
+TEST_P(RetentionContract, PoliciesThatWouldForgetTooSoonAreRefused) {
+  RetentionPolicies policies;
+  policies.event_handled.active = policies.outbox.active + policies.outbox.grace;
+  const auto refused = store().sweep_retention(policies, kLimit, false);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::invalid);
+}
+
+}  // namespace
+}  // namespace sluice::contract

@@ -1,0 +1,807 @@
+CREATE SCHEMA core;
+CREATE FUNCTION core.audit_refuse() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    raise exception 'core.audit is append-only' using errcode = 'SL403';
+end
+$$;
+CREATE FUNCTION core.claim_cursor_save(p_group text, p_low bigint) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    perform set_config('synchronous_commit', 'off', true);
+    insert into core.claim_cursors as c (group_key, low) values (p_group, p_low)
+    on conflict (group_key) do update set low = greatest(c.low, excluded.low), saved_at = now();
+end
+$$;
+CREATE FUNCTION core.default_generation() RETURNS bigint
+    LANGUAGE sql STABLE SECURITY DEFINER PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select coalesce((select max(generation) from core.deployments where state = 'live'), 1)
+$$;
+CREATE TABLE core.deployments (
+    generation bigint NOT NULL,
+    state text DEFAULT 'allocated'::text NOT NULL,
+    note text DEFAULT ''::text NOT NULL,
+    changed_by text DEFAULT SESSION_USER NOT NULL,
+    allocated_at timestamp with time zone DEFAULT now() NOT NULL,
+    activated_at timestamp with time zone,
+    draining_at timestamp with time zone,
+    retired_at timestamp with time zone,
+    CONSTRAINT deployments_generation_check CHECK ((generation >= 1)),
+    CONSTRAINT deployments_state_known CHECK ((state = ANY (ARRAY['allocated'::text, 'live'::text, 'draining'::text, 'retired'::text])))
+);
+COMMENT ON TABLE core.deployments IS 'Deployment generations: allocated, live, draining, retired';
+CREATE FUNCTION core.generation_allocate(p_wanted bigint, p_note text, p_actor text, p_surface text, p_reason text) RETURNS core.deployments
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_row core.deployments;
+begin
+    if p_wanted < 1 then
+        raise exception 'generation: expected 1 or more, got %', p_wanted using errcode = 'SL422';
+    end if;
+    lock table core.deployments in share row exclusive mode;
+    insert into core.deployments (generation, note, changed_by)
+    values (coalesce(p_wanted, (select coalesce(max(generation), 0) + 1 from core.deployments)), coalesce(p_note, ''), p_actor)
+    on conflict do nothing
+    returning * into v_row;
+    if not found then
+        raise exception 'generation % is already allocated', p_wanted using errcode = 'SL409';
+    end if;
+    insert into core.audit (actor, surface, action, reason, detail)
+    values (p_actor, p_surface, 'generation.allocate', coalesce(p_reason, ''), jsonb_build_object('generation', v_row.generation));
+    return v_row;
+end
+$$;
+CREATE FUNCTION core.generation_move(p_generation bigint, p_state text, p_actor text, p_surface text, p_reason text) RETURNS core.deployments
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_old core.deployments;
+    v_row core.deployments;
+begin
+    select * into v_old from core.deployments where generation = p_generation for update;
+    if not found then
+        raise exception 'generation % is not allocated', p_generation using errcode = 'SL404';
+    elsif (v_old.state, p_state) not in
+        (('allocated', 'live'), ('live', 'draining'), ('draining', 'live'), ('draining', 'retired')) then
+        raise exception 'generation % is % and cannot become %', p_generation, v_old.state, p_state using errcode = 'SL409';
+    end if;
+    update core.deployments
+    set state = p_state, changed_by = p_actor,
+        activated_at = case when p_state = 'live' then now() else activated_at end,
+        draining_at = case when p_state = 'draining' then now() when p_state = 'live' then null else draining_at end,
+        retired_at = case when p_state = 'retired' then now() else retired_at end
+    where generation = p_generation
+    returning * into v_row;
+    insert into core.audit (actor, surface, action, reason, detail)
+    values (p_actor, p_surface, 'generation.' || case p_state when 'live' then 'activate' when 'draining' then 'drain' else 'retire' end,
+            coalesce(p_reason, ''), jsonb_build_object('generation', p_generation, 'from', v_old.state, 'to', p_state));
+    return v_row;
+end
+$$;
+CREATE FUNCTION core.outbox_audit_tombstone() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if current_setting('sluice.audited', true) is distinct from 'on' then
+        insert into core.audit (actor, surface, action, event_id, reason)
+        values ('sql-direct', 'sql', case when new.deleted_at is null then 'restore' else 'discard' end, new.id,
+                'by an UPDATE of deleted_at');
+    end if;
+    return null;
+end
+$$;
+CREATE FUNCTION core.outbox_claim(p_generation bigint, p_worker text, p_limit integer, p_ttl interval, p_after bigint, p_upto bigint, p_contexts text[], p_channels text[]) RETURNS TABLE(head bigint, batch bigint, tid tid, id uuid, seq bigint, claim_seq bigint, attempts integer, event_type text, event_version integer, occurred_at timestamp with time zone, source text, target text, workspace_id uuid, payload jsonb, idempotency_key text, trace_context text, channel text, ordering_key text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_nestloop TO 'on'
+    SET enable_indexscan TO 'on'
+    SET enable_tidscan TO 'on'
+    SET jit TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+    v_take   tid[] := '{}';
+    v_fresh  tid[];
+    v_parked tid[];
+    v_head   bigint;
+begin
+    -- A lost claim is a redelivery, so its commit need not wait for the disk.
+    perform set_config('synchronous_commit', 'off', true);
+    if p_upto is null then
+        -- Index outbox_due.
+        select coalesce(array_agg(c.tid) filter (where not c.blocked), '{}'), array_agg(c.tid) filter (where c.blocked)
+        into v_take, v_parked
+        from (
+            select o.ctid as tid,
+                   o.ordering_key is not null
+                       and core.outbox_key_blocker(o.ordering_key, o.seq, o.failure_history <> '[]') is not null as blocked
+            from core.outbox o
+            where o.generation = p_generation and o.retry_after <= now()
+              and o.status = 'pending' and o.deleted_at is null
+              and (p_contexts is null or o.target is null or o.target = any (p_contexts))
+              and (p_channels is null or o.channel = any (p_channels))
+            order by o.retry_after
+            limit p_limit
+            for update of o skip locked) c;
+        if v_parked is not null then
+            update core.outbox o
+            set retry_after = now() + interval '1 second', blocked_since = coalesce(o.blocked_since, now())
+            where o.ctid = any (v_parked);
+        end if;
+    end if;
+    if cardinality(v_take) < p_limit then
+        -- Index outbox_scan. What an earlier event of its key blocks is passed over: the trigger
+        -- outbox_unblock_key makes it due. Only when that earlier event is in flight may its end be
+        -- under way unseen; then the later one is parked for a second as well.
+        select array_agg(c.tid) filter (where c.blocker is null), array_agg(c.tid) filter (where c.blocker = 'in_flight'), max(c.seq)
+        into v_fresh, v_parked, v_head
+        from (
+            select o.ctid as tid, o.seq,
+                   case when o.ordering_key is not null then core.outbox_key_blocker(o.ordering_key, o.seq, false) end as blocker
+            from core.outbox o
+            where o.generation = p_generation and o.seq > p_after and o.seq <= coalesce(p_upto, 9223372036854775807)
+              and o.status = 'pending' and o.retry_after is null and o.deleted_at is null
+              and (p_contexts is null or o.target is null or o.target = any (p_contexts))
+              and (p_channels is null or o.channel = any (p_channels))
+            order by o.seq
+            limit p_limit - cardinality(v_take)
+            for update of o skip locked) c;
+        v_take := v_take || v_fresh;
+        if v_parked is not null then
+            update core.outbox o
+            set retry_after = now() + interval '1 second', blocked_since = now()
+            where o.ctid = any (v_parked);
+        end if;
+    end if;
+    if cardinality(v_take) = 0 then
+        if v_head is not null then
+            head := v_head;
+            return next;
+        end if;
+        return;
+    end if;
+    return query
+    with taken as (
+        update core.outbox o
+        set status = 'in_flight', claimed_at = now(), claimed_by = p_worker, claim_seq = o.claim_seq + 1,
+            retry_after = null, blocked_since = null
+        where o.ctid = any (v_take)
+        returning o.ctid as tid, o.id, o.seq, o.claim_seq, o.attempts, o.event_type, o.event_version, o.occurred_at, o.source,
+            o.target, o.workspace_id, o.payload, o.idempotency_key, o.trace_context, o.channel, o.ordering_key
+    ), noted as (
+        insert into core.claims (worker, generation, ttl, expires_at, seqs)
+        select p_worker, p_generation, p_ttl, now() + p_ttl, array_agg(t.seq) from taken t
+        returning batch
+    )
+    select v_head, n.batch, t.* from taken t cross join noted n;
+end
+$$;
+CREATE FUNCTION core.outbox_default_key() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    new.idempotency_key := new.id::text;
+    return new;
+end
+$$;
+CREATE FUNCTION core.outbox_discard(p_event_id uuid, p_reason text, p_actor text DEFAULT NULL::text) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$ select core.outbox_tombstone(p_event_id, true, p_actor, 'sql', p_reason) $$;
+CREATE FUNCTION core.outbox_expired(p_limit integer) RETURNS TABLE(id uuid, claim_seq bigint, worker text, attempts integer)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+    v_claim core.claims;
+    v_until timestamptz;
+    v_found int := 0;
+    v_rows  int;
+begin
+    for v_claim in
+        select * from core.claims c where c.expires_at <= now() order by c.expires_at limit p_limit for update skip locked
+    loop
+        -- Index outbox_scan.
+        v_until := (
+            select min(o.claimed_at) + v_claim.ttl from core.outbox o
+            where o.generation = v_claim.generation and o.seq = any (v_claim.seqs)
+              and o.status = 'in_flight' and o.claimed_by = v_claim.worker);
+        if v_until is null then
+            delete from core.claims c where c.batch = v_claim.batch;
+        elsif v_until > now() then
+            update core.claims c set expires_at = v_until where c.batch = v_claim.batch;
+        else
+            return query
+            select o.id, o.claim_seq, o.claimed_by, o.attempts from core.outbox o
+            where o.generation = v_claim.generation and o.seq = any (v_claim.seqs)
+              and o.status = 'in_flight' and o.claimed_by = v_claim.worker and o.claimed_at + v_claim.ttl <= now()
+            limit p_limit - v_found;
+            get diagnostics v_rows = row_count;
+            v_found := v_found + v_rows;
+            exit when v_found >= p_limit;
+        end if;
+    end loop;
+end
+$$;
+CREATE FUNCTION core.outbox_heartbeat(p_ids uuid[], p_claim_seqs bigint[], p_batches bigint[], p_ttl interval) RETURNS SETOF uuid
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET jit TO 'off'
+    AS $$
+begin
+    update core.claims c set ttl = p_ttl where c.batch = any (p_batches) and c.ttl <> p_ttl;
+    return query
+    with kept as (
+        update core.outbox o
+        set claimed_at = now()
+        from unnest(p_ids, p_claim_seqs) as t(id, claim_seq)
+        where o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight'
+        returning o.id)
+    select t.id from unnest(p_ids) as t(id) where t.id not in (select k.id from kept k);
+end
+$$;
+CREATE FUNCTION core.outbox_key_blocker(p_key text, p_seq bigint, p_replayed boolean) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select b.status from (
+        select (select p.status from core.outbox p
+                where p.ordering_key = p_key and p.seq < p_seq
+                order by p.seq desc limit 1) as status
+        union all
+        select p.status from core.outbox p
+        where p.ordering_key = p_key and p.failure_history <> '[]' and p.seq <> p_seq
+          and (p.status = 'in_flight' or (p.status = 'pending' and p.seq < p_seq))
+        union all
+        select p.status from core.outbox p
+        where p_replayed and p.ordering_key = p_key and p.seq > p_seq and p.status = 'in_flight'
+    ) b
+    where b.status in ('pending', 'in_flight')
+    order by b.status
+    limit 1
+$$;
+CREATE FUNCTION core.outbox_notify() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform pg_notify(NEW.channel, NEW.id::text);
+    return null;
+end
+$$;
+CREATE FUNCTION core.outbox_publish(p_event_type text, p_payload jsonb DEFAULT '{}'::jsonb, p_source text DEFAULT 'core'::text, p_target text DEFAULT NULL::text, p_generation bigint DEFAULT NULL::bigint, p_event_id uuid DEFAULT NULL::uuid, p_event_version integer DEFAULT 1, p_occurred_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_workspace_id uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text, p_trace_context text DEFAULT NULL::text, p_ordering_key text DEFAULT NULL::text, p_channel text DEFAULT NULL::text, p_class text DEFAULT NULL::text, p_content_class text DEFAULT 'default'::text, p_retry_after timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS uuid
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+    v_id         uuid   := coalesce(p_event_id, core.uuid_v7());
+    v_generation bigint := coalesce(p_generation, core.default_generation());
+    v_channel    text   := coalesce(p_channel, 'outbox_gen_' || v_generation || coalesce('_' || p_class, ''));
+    v_limit      int;
+begin
+    if p_event_type is null or p_event_type !~ '^[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$' or octet_length(p_event_type) > 255 then
+        raise exception 'p_event_type: expected dot-separated names such as scan.completed, got %', coalesce(quote_literal(p_event_type), 'null')
+            using errcode = 'SL422';
+    end if;
+    if p_source is null or p_source !~ '^[a-z][a-z0-9_]*$' then
+        raise exception 'p_source: expected a context name ([a-z][a-z0-9_]*), got %', coalesce(quote_literal(p_source), 'null')
+            using errcode = 'SL422';
+    end if;
+    if p_target !~ '^[a-z][a-z0-9_]*$' then
+        raise exception 'p_target: expected a context name ([a-z][a-z0-9_]*) or null for a broadcast, got %', quote_literal(p_target)
+            using errcode = 'SL422';
+    end if;
+    if v_generation < 1 then
+        raise exception 'p_generation: expected 1 or more, got %', v_generation using errcode = 'SL422';
+    end if;
+    if v_channel !~ '^[a-z_][a-z0-9_]*$' or octet_length(v_channel) > 63 then
+        raise exception 'p_channel: expected at most 63 bytes of [a-z0-9_], got %', quote_literal(v_channel) using errcode = 'SL422';
+    end if;
+    if p_payload is null or jsonb_typeof(p_payload) <> 'object' then
+        raise exception 'p_payload: expected a JSON object, got %', coalesce(jsonb_typeof(p_payload), 'null') using errcode = 'SL422';
+    end if;
+    select value::int into v_limit from core.settings where key = 'payload_max_bytes';
+    if octet_length(p_payload::text) > v_limit then
+        raise exception 'p_payload: % bytes, the limit is % (core.settings, payload_max_bytes)', octet_length(p_payload::text), v_limit
+            using errcode = 'SL422';
+    end if;
+    if p_trace_context !~ '^[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$' then
+        raise exception 'p_trace_context: expected a W3C traceparent, got %', quote_literal(p_trace_context) using errcode = 'SL422';
+    end if;
+    insert into core.outbox (id, event_type, event_version, occurred_at, source, target, content_class, channel, generation,
+                             workspace_id, payload, idempotency_key, trace_context, ordering_key, retry_after)
+    values (v_id, p_event_type, p_event_version, coalesce(p_occurred_at, now()), p_source, p_target, p_content_class, v_channel,
+            v_generation, p_workspace_id, p_payload, coalesce(p_idempotency_key, v_id::text), p_trace_context, p_ordering_key,
+            p_retry_after)
+    on conflict (id) do nothing;
+    return v_id;
+end
+$_$;
+CREATE FUNCTION core.outbox_refuse() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if old.status is distinct from new.status then
+        if old.status = 'pending' and new.status = 'in_flight' then
+            raise exception 'event %: a claim must raise claim_seq by one', old.id using errcode = 'SL409';
+        elsif new.status = 'pending' and old.status in ('in_flight', 'failed') and new.retry_after is null then
+            raise exception 'event %: what becomes pending again needs a retry_after', old.id using errcode = 'SL409';
+        elsif old.status = 'failed' and new.status = 'pending' then
+            raise exception 'event %: a failed event returns to pending only by core.outbox_replay', old.id
+                using errcode = 'SL409';
+        end if;
+        raise exception 'event %: illegal transition % -> %', old.id, old.status, new.status
+            using errcode = 'SL409', hint = 'legal: pending -> in_flight -> delivered | failed | pending, failed -> pending by replay';
+    elsif new.deleted_at is not null and old.deleted_at is null then
+        raise exception 'event %: only a failed or delivered event can be tombstoned, this one is %', old.id, old.status
+            using errcode = 'SL409';
+    end if;
+    raise exception 'event %: id, seq and idempotency_key never change, and claim_seq never falls', old.id using errcode = 'SL409';
+end
+$$;
+CREATE FUNCTION core.outbox_replay(p_event_id uuid, p_new_generation bigint, p_replayed_by text) RETURNS jsonb
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select core.outbox_replay_as(p_event_id, p_new_generation, p_replayed_by, 'sql', null)
+$$;
+CREATE FUNCTION core.outbox_replay_as(p_event_id uuid, p_new_generation bigint, p_replayed_by text, p_surface text, p_reason text) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_event   core.outbox;
+    v_actor   text := coalesce(nullif(p_replayed_by, ''), 'sql-direct');
+    v_cycle   int;
+    v_max     int;
+    v_history jsonb;
+begin
+    if p_new_generation is null or p_new_generation < 1 then
+        raise exception 'p_new_generation: expected 1 or more, got %', coalesce(p_new_generation::text, 'null') using errcode = 'SL422';
+    end if;
+    select * into v_event from core.outbox where id = p_event_id for update;
+    if not found then
+        raise exception 'event % does not exist', coalesce(p_event_id::text, 'null') using errcode = 'SL404';
+    elsif v_event.status <> 'failed' then
+        raise exception 'event % is %, only a failed event can be replayed', p_event_id, v_event.status using errcode = 'SL409';
+    elsif v_event.deleted_at is not null then
+        raise exception 'event % is discarded: restore it first', p_event_id using errcode = 'SL409';
+    end if;
+    v_cycle := coalesce((v_event.failure_history -> -1 ->> 'cycle')::int, 0) + 1;
+    v_history := v_event.failure_history || jsonb_build_object(
+        'cycle', v_cycle,
+        'attempts', v_event.attempts,
+        'last_error', v_event.last_error,
+        'first_failed_at', v_event.first_failed_at,
+        'failed_at', v_event.claimed_at,
+        'replayed_at', now(),
+        'replayed_by', v_actor,
+        'error_class', v_event.failure_class,
+        'fingerprint', v_event.fingerprint,
+        'from_generation', v_event.generation,
+        'to_generation', p_new_generation,
+        'reason', nullif(p_reason, ''));
+    -- Bounded: the first entry and the latest ones stay, the oldest in between go.
+    v_max := greatest(coalesce((select value::int from core.settings where key = 'failure_history_max'), 50), 2);
+    while jsonb_array_length(v_history) > v_max loop
+        v_history := v_history - 1;
+    end loop;
+    update core.outbox
+    set status = 'pending', generation = p_new_generation, attempts = 0, last_error = null, failure_class = null, fingerprint = null,
+        first_failed_at = null, failure_history = v_history, claimed_at = null, claimed_by = null, retry_after = now(),
+        delivered_at = null,
+        channel = case when channel = 'outbox_gen_' || v_event.generation or channel like 'outbox\_gen\_' || v_event.generation || '\_%'
+                       then 'outbox_gen_' || p_new_generation || substr(channel, length('outbox_gen_' || v_event.generation) + 1)
+                       else channel end
+    where id = p_event_id;
+    insert into core.audit (actor, surface, action, event_id, reason, detail)
+    values (v_actor, p_surface, 'replay', p_event_id, coalesce(p_reason, ''),
+            jsonb_build_object('cycle', v_cycle, 'from_generation', v_event.generation, 'to_generation', p_new_generation));
+    return jsonb_build_object('event_id', p_event_id, 'status', 'pending', 'cycle', v_cycle, 'attempts', v_event.attempts,
+                              'from_generation', v_event.generation, 'to_generation', p_new_generation, 'replayed_by', v_actor);
+end
+$$;
+CREATE FUNCTION core.outbox_restore(p_event_id uuid, p_reason text, p_actor text DEFAULT NULL::text) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$ select core.outbox_tombstone(p_event_id, false, p_actor, 'sql', p_reason) $$;
+CREATE FUNCTION core.outbox_scan_gap(p_generation bigint, p_low bigint, p_head bigint, p_contexts text[], p_channels text[]) RETURNS TABLE(oldest_running bigint, first_open bigint, drawn bigint)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    SET jit TO 'off'
+    AS $$
+begin
+    perform set_config('synchronous_commit', 'off', true);
+    -- Read first: what has ended by now is visible to the next statement.
+    oldest_running := pg_snapshot_xmin(pg_current_snapshot())::text::bigint;
+    -- Index outbox_scan.
+    first_open := (
+        select o.seq from core.outbox o
+        where o.generation = p_generation and o.seq > p_low and o.seq <= p_head
+          and o.status = 'pending' and o.retry_after is null and o.deleted_at is null
+          and (p_contexts is null or o.target is null or o.target = any (p_contexts))
+          and (p_channels is null or o.channel = any (p_channels))
+          and (o.ordering_key is null or core.outbox_key_blocker(o.ordering_key, o.seq, false) is null)
+        order by o.seq limit 1);
+    drawn := pg_current_xact_id()::text::bigint;
+    return next;
+end
+$$;
+CREATE FUNCTION core.outbox_settle(p_tids tid[], p_ids uuid[], p_claim_seqs bigint[], p_done_batches bigint[], p_undelivered uuid[], p_undelivered_claim_seqs bigint[], p_next text[], p_counted boolean[], p_delays interval[], p_not_before timestamp with time zone[], p_last_errors text[], p_failure_classes text[], p_fingerprints text[], p_handlers text[], p_handled_keys text[], p_handled_events uuid[]) RETURNS SETOF uuid
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_nestloop TO 'on'
+    SET enable_indexscan TO 'on'
+    SET enable_tidscan TO 'on'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_done uuid[];
+begin
+    -- A lost acknowledgement is a redelivery; a lost failure or dedup row would be a broken promise.
+    if cardinality(p_undelivered) = 0 and cardinality(p_handlers) = 0 then
+        perform set_config('synchronous_commit', 'off', true);
+    end if;
+    if cardinality(p_handlers) > 0 then
+        insert into core.event_handled (handler_name, idempotency_key, event_id)
+        select h.handler, h.key, h.event
+        from unnest(p_handlers, p_handled_keys, p_handled_events) as h(handler, key, event)
+        on conflict do nothing;
+    end if;
+    if cardinality(p_ids) > 0 then
+        with done as (
+            update core.outbox o
+            set status = 'delivered', delivered_at = now()
+            from unnest(p_tids, p_ids, p_claim_seqs) as t(tid, id, claim_seq)
+            where o.ctid = t.tid and o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight'
+            returning o.id)
+        select coalesce(array_agg(d.id), '{}') into v_done from done d;
+        if cardinality(v_done) < cardinality(p_ids) then
+            -- The tuple moved (a heartbeat), the locator was unknown, or the claim is lost.
+            return query
+            with again as (
+                update core.outbox o
+                set status = 'delivered', delivered_at = now()
+                from unnest(p_ids, p_claim_seqs) as t(id, claim_seq)
+                where t.id <> all (v_done) and o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight'
+                returning o.id)
+            select t.id from unnest(p_ids) as t(id)
+            where t.id <> all (v_done) and t.id not in (select a.id from again a);
+        end if;
+    end if;
+    if cardinality(p_undelivered) > 0 then
+        return query
+        with moved as (
+            update core.outbox o
+            set status          = t.next,
+                attempts        = o.attempts + t.counted::int,
+                last_error      = case when t.counted then t.last_error else o.last_error end,
+                failure_class   = case when t.counted then t.failure_class else o.failure_class end,
+                fingerprint     = case when t.counted then t.fingerprint else o.fingerprint end,
+                first_failed_at = case when t.counted then coalesce(o.first_failed_at, now()) else o.first_failed_at end,
+                retry_after     = case when t.next = 'pending' then coalesce(t.not_before, now() + t.delay) end,
+                claimed_at      = case when t.next = 'failed' then o.claimed_at end,
+                claimed_by      = case when t.next = 'failed' then o.claimed_by end
+            from unnest(p_undelivered, p_undelivered_claim_seqs, p_next, p_counted, p_delays, p_not_before, p_last_errors,
+                        p_failure_classes, p_fingerprints)
+                as t(id, claim_seq, next, counted, delay, not_before, last_error, failure_class, fingerprint)
+            where o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight'
+            returning o.id)
+        select t.id from unnest(p_undelivered) as t(id) where t.id not in (select m.id from moved m);
+    end if;
+    if cardinality(p_done_batches) > 0 then
+        delete from core.claims c where c.batch = any (p_done_batches);
+    end if;
+end
+$$;
+CREATE FUNCTION core.outbox_sweep(p_active interval, p_grace interval, p_handled_active interval, p_handled_grace interval, p_limit integer, p_dry_run boolean) RETURNS TABLE(tombstoned bigint, deleted bigint, failed bigint, handled bigint, more boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_generation bigint := 0;
+    v_after      bigint;
+    v_page       record;
+    v_old        uuid[] := '{}';
+    v_gone       uuid[];
+begin
+    perform set_config('sluice.audited', 'on', true);
+    tombstoned := 0; deleted := 0; failed := 0; handled := 0; more := false;
+    -- Index outbox_tombstones.
+    select coalesce(array_agg(t.id), '{}'), count(*) filter (where t.status = 'failed') into v_gone, failed
+    from (select o.id, o.status from core.outbox o
+          where o.deleted_at <= now() - p_grace and o.status in ('delivered', 'failed')
+          order by o.deleted_at limit p_limit for update skip locked) t;
+    deleted := cardinality(v_gone);
+    more := deleted = p_limit;
+    if not p_dry_run then
+        delete from core.outbox o where o.id = any (v_gone);
+    end if;
+    -- Index outbox_scan: the generations one by one, each from its oldest row.
+    loop
+        v_generation := (select o.generation from core.outbox o where o.generation > v_generation order by o.generation limit 1);
+        exit when v_generation is null or cardinality(v_old) >= p_limit;
+        v_after := 0;
+        loop
+            select max(p.seq) as last_seq, count(*) as rows,
+                   count(*) filter (where p.occurred_at <= now() - p_active) as old,
+                   coalesce(array_agg(p.id) filter (where p.occurred_at <= now() - p_active and p.deleted_at is null
+                                                    and p.status in ('delivered', 'failed')), '{}') as ids,
+                   count(*) filter (where p.occurred_at <= now() - p_active and p.deleted_at is null and p.status = 'failed') as failed_ids
+            into v_page
+            from (select o.id, o.seq, o.occurred_at, o.deleted_at, o.status from core.outbox o
+                  where o.generation = v_generation and o.seq > v_after
+                  order by o.seq limit greatest(p_limit - cardinality(v_old), 1)) p;
+            exit when v_page.old = 0;
+            v_old := v_old || v_page.ids;
+            failed := failed + v_page.failed_ids;
+            v_after := v_page.last_seq;
+            if cardinality(v_old) >= p_limit then
+                more := true;
+                exit;
+            end if;
+        end loop;
+    end loop;
+    tombstoned := cardinality(v_old);
+    if not p_dry_run then
+        update core.outbox o set deleted_at = now()
+        where o.id = any (v_old) and o.status in ('delivered', 'failed') and o.deleted_at is null;
+    end if;
+    -- Index event_handled_age.
+    if p_dry_run then
+        select count(*) into handled from (
+            select from core.event_handled h where h.handled_at <= now() - p_handled_active - p_handled_grace limit p_limit) c;
+    else
+        delete from core.event_handled h
+        where h.ctid = any (array(
+            select e.ctid from core.event_handled e where e.handled_at <= now() - p_handled_active - p_handled_grace
+            limit p_limit for update skip locked));
+        get diagnostics handled = row_count;
+    end if;
+    more := more or handled = p_limit;
+    perform set_config('sluice.audited', 'off', true);
+    return next;
+end
+$$;
+CREATE FUNCTION core.outbox_tombstone(p_event_id uuid, p_discard boolean, p_actor text, p_surface text, p_reason text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_event core.outbox;
+begin
+    if coalesce(p_reason, '') = '' then
+        raise exception 'reason: say why' using errcode = 'SL422';
+    end if;
+    select * into v_event from core.outbox where id = p_event_id for update;
+    if not found then
+        raise exception 'event % does not exist', coalesce(p_event_id::text, 'null') using errcode = 'SL404';
+    elsif v_event.status <> 'failed' then
+        raise exception 'event % is %, only a failed event can be discarded or restored', p_event_id, v_event.status
+            using errcode = 'SL409';
+    elsif p_discard and v_event.deleted_at is not null then
+        raise exception 'event % is already discarded', p_event_id using errcode = 'SL409';
+    elsif not p_discard and v_event.deleted_at is null then
+        raise exception 'event % is not discarded', p_event_id using errcode = 'SL409';
+    end if;
+    perform set_config('sluice.audited', 'on', true);
+    update core.outbox set deleted_at = case when p_discard then now() end where id = p_event_id;
+    perform set_config('sluice.audited', 'off', true);
+    insert into core.audit (actor, surface, action, event_id, reason)
+    values (coalesce(nullif(p_actor, ''), 'sql-direct'), p_surface, case when p_discard then 'discard' else 'restore' end, p_event_id,
+            p_reason);
+end
+$$;
+CREATE FUNCTION core.outbox_unblock_key() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    update core.outbox
+    set retry_after = now(), blocked_since = null
+    where id = (
+        select id from core.outbox
+        where ordering_key = old.ordering_key and seq > old.seq and status = 'pending'
+        order by seq limit 1)
+      and status = 'pending' and (retry_after is null or blocked_since is not null);
+    update core.outbox
+    set retry_after = now(), blocked_since = null
+    where ordering_key = old.ordering_key and failure_history <> '[]' and status = 'pending' and blocked_since is not null;
+    return null;
+end
+$$;
+CREATE FUNCTION core.uuid_v7() RETURNS uuid
+    LANGUAGE sql PARALLEL SAFE
+    AS $$
+    select encode(
+        set_bit(set_bit(
+            overlay(uuid_send(gen_random_uuid())
+                placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3)
+                from 1 for 6),
+            52, 1), 53, 1),
+        'hex')::uuid
+$$;
+CREATE TABLE core.audit (
+    id bigint NOT NULL,
+    at timestamp with time zone DEFAULT now() NOT NULL,
+    actor text NOT NULL,
+    surface text NOT NULL,
+    db_user text DEFAULT SESSION_USER NOT NULL,
+    action text NOT NULL,
+    event_id uuid,
+    count bigint DEFAULT 1 NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    detail jsonb DEFAULT '{}'::jsonb NOT NULL
+);
+COMMENT ON TABLE core.audit IS 'Who did what, through which surface and why; append-only';
+ALTER TABLE core.audit ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME core.audit_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+CREATE TABLE core.claim_cursors (
+    group_key text NOT NULL,
+    low bigint NOT NULL,
+    saved_at timestamp with time zone DEFAULT now() NOT NULL
+)
+WITH (fillfactor='50');
+CREATE TABLE core.claims (
+    batch bigint NOT NULL,
+    worker text NOT NULL,
+    generation bigint NOT NULL,
+    ttl interval NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    seqs bigint[] NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='2000', autovacuum_vacuum_cost_delay='0');
+ALTER TABLE core.claims ALTER COLUMN batch ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME core.claims_batch_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+CREATE TABLE core.event_handled (
+    handler_name text NOT NULL,
+    idempotency_key text NOT NULL,
+    handled_at timestamp with time zone DEFAULT now() NOT NULL,
+    event_id uuid
+)
+WITH (autovacuum_vacuum_insert_scale_factor='0.1');
+COMMENT ON TABLE core.event_handled IS 'Which handler has handled which idempotency key';
+CREATE SEQUENCE core.outbox_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+CREATE TABLE core.outbox (
+    id uuid DEFAULT core.uuid_v7() NOT NULL,
+    seq bigint DEFAULT 
+CASE
+    WHEN (pg_current_xact_id() IS NOT NULL) THEN nextval('core.outbox_seq'::regclass)
+    ELSE NULL::bigint
+END NOT NULL,
+    event_type text NOT NULL,
+    event_version integer DEFAULT 1 NOT NULL,
+    occurred_at timestamp with time zone DEFAULT now() NOT NULL,
+    published_at timestamp with time zone DEFAULT now() NOT NULL,
+    source text NOT NULL,
+    target text,
+    content_class text DEFAULT 'default'::text NOT NULL,
+    channel text DEFAULT 'outbox_default'::text NOT NULL,
+    generation bigint NOT NULL,
+    workspace_id uuid,
+    payload jsonb DEFAULT '{}'::jsonb NOT NULL,
+    idempotency_key text NOT NULL,
+    trace_context text,
+    ordering_key text,
+    status text DEFAULT 'pending'::text NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    last_error text,
+    failure_class text,
+    fingerprint text,
+    first_failed_at timestamp with time zone,
+    failure_history jsonb DEFAULT '[]'::jsonb NOT NULL,
+    claimed_at timestamp with time zone,
+    claimed_by text,
+    claim_seq bigint DEFAULT 0 NOT NULL,
+    retry_after timestamp with time zone,
+    blocked_since timestamp with time zone,
+    delivered_at timestamp with time zone,
+    deleted_at timestamp with time zone,
+    CONSTRAINT outbox_attempts_not_negative CHECK ((attempts >= 0)),
+    CONSTRAINT outbox_channel_at_most_63_bytes CHECK (((octet_length(channel) >= 1) AND (octet_length(channel) <= 63))),
+    CONSTRAINT outbox_event_type_length CHECK (((octet_length(event_type) >= 1) AND (octet_length(event_type) <= 255))),
+    CONSTRAINT outbox_event_version_positive CHECK ((event_version >= 1)),
+    CONSTRAINT outbox_failure_history_is_array CHECK ((jsonb_typeof(failure_history) = 'array'::text)),
+    CONSTRAINT outbox_generation_positive CHECK ((generation >= 1)),
+    CONSTRAINT outbox_idempotency_key_length CHECK (((octet_length(idempotency_key) >= 1) AND (octet_length(idempotency_key) <= 255))),
+    CONSTRAINT outbox_ordering_key_length CHECK (((octet_length(ordering_key) >= 1) AND (octet_length(ordering_key) <= 255))),
+    CONSTRAINT outbox_payload_is_object CHECK ((jsonb_typeof(payload) = 'object'::text)),
+    CONSTRAINT outbox_source_is_context_name CHECK ((source ~ '^[a-z][a-z0-9_]*$'::text)),
+    CONSTRAINT outbox_status_known CHECK ((status = ANY (ARRAY['pending'::text, 'in_flight'::text, 'delivered'::text, 'failed'::text]))),
+    CONSTRAINT outbox_target_is_context_name CHECK ((target ~ '^[a-z][a-z0-9_]*$'::text))
+)
+WITH (fillfactor='30', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='2000', autovacuum_vacuum_insert_scale_factor='0.1', autovacuum_analyze_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
+COMMENT ON TABLE core.outbox IS 'Events through their whole life: pending, in_flight, delivered, failed';
+CREATE TABLE core.settings (
+    key text NOT NULL,
+    value text NOT NULL,
+    description text NOT NULL
+);
+CREATE TABLE core.sluice_migrations (
+    version integer NOT NULL,
+    name text NOT NULL,
+    checksum text NOT NULL,
+    applied_at timestamp with time zone DEFAULT now() NOT NULL,
+    applied_by text DEFAULT SESSION_USER NOT NULL
+);
+ALTER TABLE ONLY core.audit
+    ADD CONSTRAINT audit_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY core.claim_cursors
+    ADD CONSTRAINT claim_cursors_pkey PRIMARY KEY (group_key);
+ALTER TABLE ONLY core.claims
+    ADD CONSTRAINT claims_pkey PRIMARY KEY (batch);
+ALTER TABLE ONLY core.deployments
+    ADD CONSTRAINT deployments_pkey PRIMARY KEY (generation);
+ALTER TABLE ONLY core.event_handled
+    ADD CONSTRAINT event_handled_pkey PRIMARY KEY (handler_name, idempotency_key);
+ALTER TABLE ONLY core.outbox
+    ADD CONSTRAINT outbox_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY core.settings
+    ADD CONSTRAINT settings_pkey PRIMARY KEY (key);
+ALTER TABLE ONLY core.sluice_migrations
+    ADD CONSTRAINT sluice_migrations_pkey PRIMARY KEY (version);
+CREATE INDEX audit_event ON core.audit USING btree (event_id) WHERE (event_id IS NOT NULL);
+CREATE INDEX claims_expiry ON core.claims USING btree (expires_at);
+CREATE INDEX event_handled_age ON core.event_handled USING brin (handled_at) WITH (pages_per_range='16');
+CREATE INDEX outbox_due ON core.outbox USING btree (generation, retry_after) WHERE (retry_after IS NOT NULL);
+CREATE INDEX outbox_failing ON core.outbox USING btree (first_failed_at) WHERE (first_failed_at IS NOT NULL);
+CREATE INDEX outbox_ordering ON core.outbox USING btree (ordering_key, seq) WHERE (ordering_key IS NOT NULL);
+CREATE INDEX outbox_replayed_keys ON core.outbox USING btree (ordering_key) WHERE ((ordering_key IS NOT NULL) AND (failure_history <> '[]'::jsonb));
+CREATE INDEX outbox_scan ON core.outbox USING btree (generation, seq);
+CREATE INDEX outbox_tombstones ON core.outbox USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
+CREATE TRIGGER audit_refuse BEFORE DELETE OR UPDATE OR TRUNCATE ON core.audit FOR EACH STATEMENT EXECUTE FUNCTION core.audit_refuse();
+CREATE TRIGGER outbox_audit_tombstone AFTER UPDATE ON core.outbox FOR EACH ROW WHEN ((old.deleted_at IS DISTINCT FROM new.deleted_at)) EXECUTE FUNCTION core.outbox_audit_tombstone();
+CREATE TRIGGER outbox_default_key BEFORE INSERT ON core.outbox FOR EACH ROW WHEN ((new.idempotency_key IS NULL)) EXECUTE FUNCTION core.outbox_default_key();
+CREATE TRIGGER outbox_notify AFTER INSERT ON core.outbox FOR EACH ROW EXECUTE FUNCTION core.outbox_notify();
+CREATE TRIGGER outbox_refuse AFTER UPDATE ON core.outbox FOR EACH ROW WHEN ((((old.status IS DISTINCT FROM new.status) AND (NOT (((old.status = 'in_flight'::text) AND (new.status = ANY (ARRAY['delivered'::text, 'failed'::text]))) OR ((old.status = 'pending'::text) AND (new.status = 'in_flight'::text) AND (new.claim_seq = (old.claim_seq + 1))) OR ((old.status = 'in_flight'::text) AND (new.status = 'pending'::text) AND (new.retry_after IS NOT NULL)) OR ((old.status = 'failed'::text) AND (new.status = 'pending'::text) AND (new.retry_after IS NOT NULL) AND (old.deleted_at IS NULL) AND (new.failure_history IS DISTINCT FROM old.failure_history)) OR ((old.status = 'delivered'::text) AND (new.status = 'failed'::text))))) OR ((old.deleted_at IS NULL) AND (new.deleted_at IS NOT NULL) AND (new.status = ANY (ARRAY['pending'::text, 'in_flight'::text]))) OR (new.claim_seq < old.claim_seq) OR (new.id <> old.id) OR (new.seq <> old.seq) OR (new.idempotency_key <> old.idempotency_key))) EXECUTE FUNCTION core.outbox_refuse();
+CREATE TRIGGER outbox_unblock_key AFTER UPDATE ON core.outbox FOR EACH ROW WHEN (((new.ordering_key IS NOT NULL) AND (new.status = ANY (ARRAY['delivered'::text, 'failed'::text])) AND (old.status IS DISTINCT FROM new.status))) EXECUTE FUNCTION core.outbox_unblock_key();
+CREATE TRIGGER outbox_unblock_key_deleted AFTER DELETE ON core.outbox FOR EACH ROW WHEN (((old.ordering_key IS NOT NULL) AND (old.status = ANY (ARRAY['pending'::text, 'in_flight'::text])))) EXECUTE FUNCTION core.outbox_unblock_key();

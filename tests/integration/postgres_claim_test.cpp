@@ -1,0 +1,208 @@
+// Claims under what only PostgreSQL has: open transactions, held snapshots, stale statistics, lost
+// cursors, many sessions.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "store/postgres/postgres_store.hpp"
+#include "tests/support/postgres_database.hpp"
+
+namespace sluice::test {
+namespace {
+
+class PostgresClaim : public testing::Test {
+ protected:
+  std::unique_ptr<store::Store> open(int connections = 4, Duration sweep = {}) {
+    store::PostgresOptions options;
+    options.dsn = database.url();
+    options.max_connections = connections;
+    options.sweep_interval = sweep;
+    auto opened = store::open_postgres(options);
+    EXPECT_TRUE(opened) << (opened ? "" : opened.error().message);
+    return std::move(opened).value();
+  }
+  static std::vector<store::ClaimedEvent> claim(store::Store& store, int limit = 100) {
+    auto claimed = store.claim({.worker = "w", .limit = limit});
+    EXPECT_TRUE(claimed) << (claimed ? "" : claimed.error().message);
+    return claimed ? std::move(claimed).value() : std::vector<store::ClaimedEvent>{};
+  }
+  static void deliver(store::Store& store, const std::vector<store::ClaimedEvent>& events) {
+    std::vector<store::SettleItem> items;
+    for (const auto& event : events)
+      items.push_back({.claim = event.claim, .settlement = {}, .handled_by = {}, .idempotency_key = {}});
+    const auto report = store.settle(items);
+    ASSERT_TRUE(report) << report.error().message;
+    ASSERT_TRUE(report->fenced.empty());
+  }
+  static std::string insert(int count, const std::string& type) {
+    return "insert into core.outbox (event_type, source, generation, payload) select '" + type +
+           "', 'worlds', 1, '{}' from generate_series(1, " + std::to_string(count) + ")";
+  }
+  std::string count(const std::string& where) {
+    return session.must("select count(*) from core.outbox where " + where).value();
+  }
+
+  PostgresDatabase database;
+  SqlSession session{database.url()};
+};
+
+TEST_F(PostgresClaim, FindsWhatAnOpenTransactionCommitsAfterThousandsHavePassed) {
+  const auto store = open();
+  SqlSession slow{database.url()};
+  slow.must("begin");
+  slow.must(insert(3, "late"));
+  session.must(insert(5000, "early"));
+  for (int delivered = 0; delivered < 5000;) {
+    const auto events = claim(*store, 500);
+    ASSERT_FALSE(events.empty());
+    delivered += static_cast<int>(events.size());
+    deliver(*store, events);
+  }
+  EXPECT_TRUE(claim(*store).empty());
+  slow.must("commit");
+  const auto late = claim(*store);
+  ASSERT_EQ(late.size(), 3U);
+  EXPECT_EQ(late.front().envelope.event_type(), "late");
+}
+
+TEST_F(PostgresClaim, ALostCursorTableCostsTimeAndNoEvent) {
+  session.must(insert(50, "a"));
+  deliver(*open(), claim(*open(), 20));
+  session.must("delete from core.claim_cursors");
+  const auto fresh = open();
+  EXPECT_EQ(claim(*fresh).size(), 30U);
+}
+
+TEST_F(PostgresClaim, AClaimThatRollsBackIsFoundAgain) {
+  session.must(insert(10, "a"));
+  const auto store = open();
+  SqlSession dying{database.url()};
+  dying.must("begin");
+  dying.must("select count(*) from core.outbox_claim(1, 'dying', 10, '1 min', 0, null, null, null)");
+  session.must(insert(1, "b"));
+  EXPECT_EQ(claim(*store).size(), 1U) << "the locked ones are skipped";
+  dying.must("rollback");
+  EXPECT_EQ(claim(*store).size(), 10U) << "and found when the other claimer is gone";
+}
+
+TEST_F(PostgresClaim, CursorsAreSavedAndNeverPassAnOpenTransaction) {
+  const auto store = open();
+  SqlSession slow{database.url()};
+  slow.must("begin");
+  slow.must(insert(1, "late"));
+  session.must(insert(100, "early"));
+  for (int i = 0; i < 5; ++i) deliver(*store, claim(*store));
+  EXPECT_EQ(session.must("select coalesce(max(low), 0) from core.claim_cursors").value(), "0");
+  slow.must("commit");
+  // Any writing transaction of the whole server holds the mark back, those of other tests too.
+  std::string low;
+  for (int tries = 0; tries < 20'000 && low != "101"; ++tries) {
+    deliver(*store, claim(*store));
+    low = session.must("select max(low) from core.claim_cursors").value();
+  }
+  EXPECT_EQ(low, "101");
+}
+
+TEST_F(PostgresClaim, UpdatesOfTheHappyPathAreHot) {
+  session.must(insert(2000, "a"));
+  const auto store = open();
+  for (int i = 0; i < 20; ++i) deliver(*store, claim(*store));
+  EXPECT_EQ(count("status = 'delivered'"), "2000");
+  // The statistics arrive when the session that made them says so or ends.
+  session.must("select pg_stat_force_next_flush()");
+  const auto hot = [&] {
+    SqlSession reader{database.url()};
+    return reader.must(
+        "select n_tup_upd, n_tup_hot_upd from pg_stat_user_tables where relid = 'core.outbox'::regclass");
+  };
+  auto answer = hot();
+  for (int tries = 0; tries < 200 && answer.rows.at(0)[0] != "4000"; ++tries) {
+    deliver(*store, claim(*store));
+    answer = hot();
+  }
+  EXPECT_EQ(answer.rows.at(0)[0], "4000");
+  EXPECT_EQ(answer.rows.at(0)[1], "4000")
+      << "no index may mention a column that a delivery changes, and the page needs room";
+}
+
+TEST_F(PostgresClaim, ThePlanIsPinnedOnStaleStatistics) {
+  // Statistics say "empty table", then "everything is delivered": both mislead a planner that is free.
+  session.must("analyze core.outbox");
+  session.must("alter table core.outbox set (autovacuum_enabled = off)");
+  session.must(insert(20000, "a"));
+  session.must("load 'auto_explain'");
+  session.must(
+      "set auto_explain.log_min_duration = 0; set auto_explain.log_nested_statements = on; set auto_explain.log_level "
+      "= notice");
+  const auto plans = [&] {
+    session.must("set client_min_messages = notice");
+    return session.notices("select count(*) from core.outbox_claim(1, 'w', 100, '1 min', 0, null, null, null)");
+  };
+  for (const char* statistics : {"select 1", "analyze core.outbox"}) {
+    session.must(statistics);
+    const std::string plan = plans();
+    EXPECT_NE(plan.find("Index Scan using outbox_scan"), std::string::npos) << plan;
+    EXPECT_NE(plan.find("Index Scan using outbox_due"), std::string::npos) << plan;
+    EXPECT_NE(plan.find("Tid Scan on outbox"), std::string::npos) << plan;
+    EXPECT_EQ(plan.find("Seq Scan on outbox"), std::string::npos) << plan;
+    EXPECT_EQ(plan.find("Sort"), std::string::npos) << plan;
+  }
+}
+
+TEST_F(PostgresClaim, AHundredSessionsShareTheWorkWithoutLossOrOverlap) {
+  session.must(insert(3000, "a"));
+  const auto store = open(100);
+  std::atomic<int> delivered{0};
+  {
+    std::vector<std::jthread> workers;
+    for (int i = 0; i < 100; ++i) {
+      workers.emplace_back([&, i] {
+        for (int empty = 0; empty < 3;) {
+          auto events = store->claim({.worker = "w" + std::to_string(i), .limit = 10});
+          ASSERT_TRUE(events) << events.error().message;
+          if (events->empty()) ++empty;
+          deliver(*store, *events);
+          delivered += static_cast<int>(events->size());
+        }
+      });
+    }
+  }
+  EXPECT_EQ(delivered.load(), 3000);
+  EXPECT_EQ(count("status = 'delivered' and claim_seq = 1"), "3000");
+  EXPECT_EQ(session.must("select count(*) from core.claims").value(), "0") << "settled batches are forgotten";
+}
+
+TEST_F(PostgresClaim, ABatchIsForgottenOnlyWhenItsLastEventIsSettled) {
+  session.must(insert(2, "a"));
+  const auto store = open();
+  const auto events = claim(*store);
+  ASSERT_EQ(events.size(), 2U);
+  deliver(*store, {events[0]});
+  store::SettleItem again{.claim = events[0].claim, .settlement = {}, .handled_by = {}, .idempotency_key = {}};
+  const auto repeated = store->settle(std::span{&again, 1});
+  ASSERT_TRUE(repeated);
+  EXPECT_EQ(repeated->fenced.size(), 1U);
+  EXPECT_EQ(session.must("select count(*) from core.claims").value(), "1") << "the other event can still expire";
+  deliver(*store, {events[1]});
+  EXPECT_EQ(session.must("select count(*) from core.claims").value(), "0");
+}
+
+TEST_F(PostgresClaim, SurvivesAServerThatDropsItsConnections) {
+  session.must(insert(10, "a"));
+  const auto store = open(1);
+  ASSERT_EQ(claim(*store, 1).size(), 1U);
+  session.must(
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'sluice' and datname = "
+      "current_database()");
+  // The idle connection's end is noticed before it is used, so this is a new connection, not an error.
+  std::vector<store::ClaimedEvent> next;
+  for (int tries = 0; tries < 50 && next.empty(); ++tries) {
+    auto claimed = store->claim({.worker = "w", .limit = 1});
+    if (claimed) next = std::move(claimed).value();
+  }
+  EXPECT_EQ(next.size(), 1U);
+}
+
+}  // namespace
+}  // namespace sluice::test

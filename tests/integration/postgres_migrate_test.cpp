@@ -1,0 +1,176 @@
+// Migrations: many at once, killed midway, too new, and the schema that results.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "store/postgres/postgres_store.hpp"
+#include "tests/support/postgres_database.hpp"
+
+namespace sluice::test {
+namespace {
+
+std::unique_ptr<store::Store> open_unchecked(const PostgresDatabase& database) {
+  store::PostgresOptions options;
+  options.dsn = database.url();
+  options.check_schema = false;
+  auto opened = store::open_postgres(options);
+  EXPECT_TRUE(opened) << (opened ? "" : opened.error().message);
+  return std::move(opened).value();
+}
+
+TEST(PostgresMigrate, IsIdempotent) {
+  const PostgresDatabase database{PostgresDatabase::Schema::none};
+  const auto store = open_unchecked(database);
+  const auto first = store->migrate();
+  ASSERT_TRUE(first) << first.error().message;
+  for (const store::MigrationStep& step : *first) EXPECT_TRUE(step.applied_now) << step.name;
+  const auto second = store->migrate();
+  ASSERT_TRUE(second) << second.error().message;
+  for (const store::MigrationStep& step : *second) EXPECT_FALSE(step.applied_now) << step.name;
+  const auto version = store->schema_version();
+  ASSERT_TRUE(version);
+  EXPECT_EQ(version->applied, version->known);
+}
+
+TEST(PostgresMigrate, TwentyAtOnceApplyEachMigrationOnce) {
+  const PostgresDatabase database{PostgresDatabase::Schema::none};
+  std::array<std::string, 20> errors;
+  std::array<int, 20> applied{};
+  {
+    std::vector<std::jthread> migrators;
+    for (std::size_t i = 0; i < errors.size(); ++i) {
+      migrators.emplace_back([&, i] {
+        const auto steps = open_unchecked(database)->migrate();
+        if (!steps) {
+          errors[i] = steps.error().message;
+          return;
+        }
+        for (const store::MigrationStep& step : *steps) applied[i] += step.applied_now ? 1 : 0;
+      });
+    }
+  }
+  int total = 0;
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    EXPECT_EQ(errors[i], "") << "migrator " << i;
+    total += applied[i];
+  }
+  const auto known = open_unchecked(database)->schema_version();
+  ASSERT_TRUE(known);
+  EXPECT_EQ(total, known->known);
+}
+
+// The server side of kill -9: the backend that migrates is terminated at a random moment.
+TEST(PostgresMigrate, GoesOnAfterBeingKilledMidway) {
+  const PostgresDatabase database{PostgresDatabase::Schema::none};
+  SqlSession killer{database.url()};
+  for (int round = 0; round < 10; ++round) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      const auto store = open_unchecked(database);
+      _exit(store->migrate() ? 0 : 1);
+    }
+    // Kill as soon as the child has begun a migration, at a different moment each round.
+    for (int spins = 0; spins <= round * 3; ++spins) killer.must("select count(*) from pg_stat_activity");
+    kill(child, SIGKILL);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+  }
+  const auto store = open_unchecked(database);
+  const auto steps = store->migrate();
+  ASSERT_TRUE(steps) << steps.error().message;
+  const auto findings = store->validate();
+  ASSERT_TRUE(findings) << findings.error().message;
+  EXPECT_TRUE(findings->empty()) << findings->front();
+}
+
+TEST(PostgresMigrate, RefusesASchemaThatIsTooNew) {
+  const PostgresDatabase database;
+  SqlSession session{database.url()};
+  session.must("insert into core.sluice_migrations (version, name, checksum) values (9999, 'from the future', '')");
+  const auto store = open_unchecked(database);
+  const auto migrated = store->migrate();
+  ASSERT_FALSE(migrated);
+  EXPECT_EQ(migrated.error().code, ErrorCode::schema);
+  EXPECT_NE(migrated.error().message.find("schema version 9999 is newer than this build knows"), std::string::npos)
+      << migrated.error().message;
+  EXPECT_EQ(migrated.error().hint, "upgrade sluice");
+
+  store::PostgresOptions options;
+  options.dsn = database.url();
+  const auto opened = store::open_postgres(options);
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, ErrorCode::schema);
+}
+
+TEST(PostgresMigrate, RefusesToOpenWithoutASchema) {
+  const PostgresDatabase database{PostgresDatabase::Schema::none};
+  store::PostgresOptions options;
+  options.dsn = database.url();
+  const auto opened = store::open_postgres(options);
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, ErrorCode::schema);
+  EXPECT_EQ(opened.error().hint, "run `sluice db migrate`");
+}
+
+TEST(PostgresMigrate, ValidateFindsWhatWasChangedByHand) {
+  const PostgresDatabase database;
+  SqlSession session{database.url()};
+  const auto store = open_unchecked(database);
+  const auto clean = store->validate();
+  ASSERT_TRUE(clean) << clean.error().message;
+  EXPECT_TRUE(clean->empty()) << clean->front();
+  session.must("drop index core.outbox_due");
+  session.must("alter table core.outbox disable trigger outbox_refuse");
+  session.must("create index by_hand on core.outbox (source) where status = 'pending'");
+  session.must("update core.sluice_migrations set checksum = 'x' where version = 2");
+  const auto findings = store->validate();
+  ASSERT_TRUE(findings);
+  std::string all;
+  for (const std::string& finding : *findings) all += finding + "\n";
+  EXPECT_NE(all.find("index core.outbox_due is missing"), std::string::npos) << all;
+  EXPECT_NE(all.find("trigger outbox_refuse"), std::string::npos) << all;
+  EXPECT_NE(all.find("no longer HOT"), std::string::npos) << all;
+  EXPECT_NE(all.find("another text"), std::string::npos) << all;
+}
+
+std::string output_of(const std::string& command) {
+  std::string text;
+  FILE* pipe = popen(command.c_str(), "r");
+  std::array<char, 4096> buffer{};
+  while (const std::size_t size = fread(buffer.data(), 1, buffer.size(), pipe)) text.append(buffer.data(), size);
+  EXPECT_EQ(pclose(pipe), 0) << command;
+  return text;
+}
+
+// The whole schema as pg_dump prints it. After a wanted change: UPDATE_GOLDEN=1 ./run test -R Golden
+TEST(PostgresMigrate, GoldenSchema) {
+  const PostgresDatabase database;
+  const std::string bin = std::getenv("SLUICE_TEST_POSTGRES_BIN");
+  std::istringstream dump{
+      output_of(bin + "/pg_dump --schema-only --no-owner --no-privileges --schema=core '" + database.url() + "'")};
+  std::string schema;
+  for (std::string line; std::getline(dump, line);) {
+    if (line.empty() || line.starts_with("--") || line.starts_with("SET ") || line.starts_with("SELECT pg_catalog") ||
+        line.starts_with("\\")) {
+      continue;
+    }
+    schema += line + "\n";
+  }
+  const std::string path = SLUICE_SOURCE_DIR "/tests/golden/schema.postgres.sql";
+  if (std::getenv("UPDATE_GOLDEN")) std::ofstream{path} << schema;
+  std::ifstream file{path};
+  std::stringstream golden;
+  golden << file.rdbuf();
+  EXPECT_EQ(schema, golden.str()) << "the schema changed; see the comment above this test";
+}
+
+}  // namespace
+}  // namespace sluice::test
