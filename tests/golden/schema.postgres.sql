@@ -87,19 +87,6 @@ begin
     return v_row;
 end
 $$;
-CREATE FUNCTION core.outbox_audit_tombstone() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-begin
-    if current_setting('sluice.audited', true) is distinct from 'on' then
-        insert into core.audit (actor, surface, action, event_id, reason)
-        values ('sql-direct', 'sql', case when new.deleted_at is null then 'restore' else 'discard' end, new.id,
-                'by an UPDATE of deleted_at');
-    end if;
-    return null;
-end
-$$;
 CREATE FUNCTION core.outbox_claim(p_generation bigint, p_worker text, p_limit integer, p_ttl interval, p_after bigint, p_upto bigint, p_contexts text[], p_channels text[]) RETURNS TABLE(head bigint, batch bigint, tid tid, id uuid, seq bigint, claim_seq bigint, attempts integer, event_type text, event_version integer, occurred_at timestamp with time zone, source text, target text, workspace_id uuid, payload jsonb, idempotency_key text, trace_context text, channel text, ordering_key text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -117,18 +104,22 @@ CREATE FUNCTION core.outbox_claim(p_generation bigint, p_worker text, p_limit in
 #variable_conflict use_column
 declare
     v_take   tid[] := '{}';
+    v_seqs   bigint[] := '{}';
     v_fresh  tid[];
+    v_fresh_seqs bigint[];
     v_parked tid[];
     v_head   bigint;
+    v_batch  bigint;
 begin
     -- A lost claim is a redelivery, so its commit need not wait for the disk.
     perform set_config('synchronous_commit', 'off', true);
     if p_upto is null then
         -- Index outbox_due.
-        select coalesce(array_agg(c.tid) filter (where not c.blocked), '{}'), array_agg(c.tid) filter (where c.blocked)
-        into v_take, v_parked
+        select coalesce(array_agg(c.tid) filter (where not c.blocked), '{}'), array_agg(c.seq) filter (where not c.blocked),
+               array_agg(c.tid) filter (where c.blocked)
+        into v_take, v_seqs, v_parked
         from (
-            select o.ctid as tid,
+            select o.ctid as tid, o.seq,
                    o.ordering_key is not null
                        and core.outbox_key_blocker(o.ordering_key, o.seq, o.failure_history <> '[]') is not null as blocked
             from core.outbox o
@@ -149,8 +140,9 @@ begin
         -- Index outbox_scan. What an earlier event of its key blocks is passed over: the trigger
         -- outbox_unblock_key makes it due. Only when that earlier event is in flight may its end be
         -- under way unseen; then the later one is parked for a second as well.
-        select array_agg(c.tid) filter (where c.blocker is null), array_agg(c.tid) filter (where c.blocker = 'in_flight'), max(c.seq)
-        into v_fresh, v_parked, v_head
+        select array_agg(c.tid) filter (where c.blocker is null), array_agg(c.seq) filter (where c.blocker is null),
+               array_agg(c.tid) filter (where c.blocker = 'in_flight'), max(c.seq)
+        into v_fresh, v_fresh_seqs, v_parked, v_head
         from (
             select o.ctid as tid, o.seq,
                    case when o.ordering_key is not null then core.outbox_key_blocker(o.ordering_key, o.seq, false) end as blocker
@@ -163,6 +155,7 @@ begin
             limit p_limit - cardinality(v_take)
             for update of o skip locked) c;
         v_take := v_take || v_fresh;
+        v_seqs := v_seqs || v_fresh_seqs;
         if v_parked is not null then
             update core.outbox o
             set retry_after = now() + interval '1 second', blocked_since = now()
@@ -176,22 +169,92 @@ begin
         end if;
         return;
     end if;
+    insert into core.claims (worker, generation, ttl, expires_at, seqs)
+    values (p_worker, p_generation, p_ttl, now() + p_ttl, v_seqs)
+    returning core.claims.batch into v_batch;
     return query
-    with taken as (
-        update core.outbox o
-        set status = 'in_flight', claimed_at = now(), claimed_by = p_worker, claim_seq = o.claim_seq + 1,
-            retry_after = null, blocked_since = null
-        where o.ctid = any (v_take)
-        returning o.ctid as tid, o.id, o.seq, o.claim_seq, o.attempts, o.event_type, o.event_version, o.occurred_at, o.source,
-            o.target, o.workspace_id, o.payload, o.idempotency_key, o.trace_context, o.channel, o.ordering_key
-    ), noted as (
-        insert into core.claims (worker, generation, ttl, expires_at, seqs)
-        select p_worker, p_generation, p_ttl, now() + p_ttl, array_agg(t.seq) from taken t
-        returning batch
-    )
-    select v_head, n.batch, t.* from taken t cross join noted n;
+    update core.outbox o
+    set status = 'in_flight', claimed_at = now(), claimed_by = p_worker, claim_seq = o.claim_seq + 1,
+        retry_after = null, blocked_since = null
+    where o.ctid = any (v_take)
+    returning v_head, v_batch, o.ctid, o.id, o.seq, o.claim_seq, o.attempts, o.event_type, o.event_version, o.occurred_at, o.source,
+        o.target, o.workspace_id, o.payload, o.idempotency_key, o.trace_context, o.channel, o.ordering_key;
 end
 $$;
+CREATE FUNCTION core.uuid_v7() RETURNS uuid
+    LANGUAGE sql PARALLEL SAFE
+    AS $$
+    select encode(
+        set_bit(set_bit(
+            overlay(uuid_send(gen_random_uuid())
+                placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3)
+                from 1 for 6),
+            52, 1), 53, 1),
+        'hex')::uuid
+$$;
+CREATE SEQUENCE core.outbox_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+CREATE TABLE core.outbox (
+    id uuid DEFAULT core.uuid_v7() NOT NULL,
+    seq bigint DEFAULT 
+CASE
+    WHEN (pg_current_xact_id() IS NOT NULL) THEN nextval('core.outbox_seq'::regclass)
+    ELSE NULL::bigint
+END NOT NULL,
+    generation bigint NOT NULL,
+    claim_seq bigint DEFAULT 0 NOT NULL,
+    occurred_at timestamp with time zone DEFAULT now() NOT NULL,
+    published_at timestamp with time zone DEFAULT now() NOT NULL,
+    event_version integer DEFAULT 1 NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    failure_history jsonb DEFAULT '[]'::jsonb NOT NULL,
+    status text DEFAULT 'pending'::text NOT NULL,
+    channel text DEFAULT 'outbox_default'::text NOT NULL,
+    event_type text NOT NULL,
+    source text NOT NULL,
+    target text,
+    content_class text DEFAULT 'default'::text NOT NULL,
+    idempotency_key text NOT NULL,
+    payload jsonb DEFAULT '{}'::jsonb NOT NULL,
+    ordering_key text,
+    workspace_id uuid,
+    trace_context text,
+    claimed_at timestamp with time zone,
+    claimed_by text,
+    delivered_at timestamp with time zone,
+    retry_after timestamp with time zone,
+    blocked_since timestamp with time zone,
+    first_failed_at timestamp with time zone,
+    last_error text,
+    failure_class text,
+    fingerprint text,
+    deleted_at timestamp with time zone,
+    CONSTRAINT outbox_status_known CHECK ((status = ANY (ARRAY['pending'::text, 'in_flight'::text, 'delivered'::text, 'failed'::text])))
+)
+WITH (fillfactor='30', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='2000', autovacuum_vacuum_insert_scale_factor='0.1', autovacuum_analyze_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
+COMMENT ON TABLE core.outbox IS 'Events through their whole life: pending, in_flight, delivered, failed';
+CREATE FUNCTION core.outbox_complaint(p_event core.outbox) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+    select case
+        when octet_length(p_event.event_type) not between 1 and 255 then 'event_type must have 1 to 255 bytes'
+        when p_event.event_version < 1 then 'event_version must be at least 1'
+        when p_event.source !~ '^[a-z][a-z0-9_]*$' then 'source must be a context name: [a-z][a-z0-9_]*'
+        when p_event.target !~ '^[a-z][a-z0-9_]*$' then 'target must be a context name, [a-z][a-z0-9_]*, or null for a broadcast'
+        when octet_length(p_event.channel) not between 1 and 63 then 'channel must have 1 to 63 bytes'
+        when p_event.generation < 1 then 'generation must be at least 1'
+        when jsonb_typeof(p_event.payload) <> 'object' then 'payload must be a JSON object'
+        when octet_length(p_event.idempotency_key) not between 1 and 255 then 'idempotency_key must have 1 to 255 bytes'
+        when octet_length(p_event.ordering_key) not between 1 and 255 then 'ordering_key must have 1 to 255 bytes'
+        when p_event.attempts < 0 then 'attempts must not be negative'
+        when jsonb_typeof(p_event.failure_history) <> 'array' then 'failure_history must be a JSON array'
+    end
+$_$;
 CREATE FUNCTION core.outbox_default_key() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -241,6 +304,63 @@ begin
             exit when v_found >= p_limit;
         end if;
     end loop;
+end
+$$;
+CREATE FUNCTION core.outbox_guard() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if new.id <> old.id or new.seq <> old.seq or new.idempotency_key <> old.idempotency_key or new.claim_seq < old.claim_seq then
+        raise exception 'event %: id, seq and idempotency_key never change, and claim_seq never falls', old.id using errcode = 'SL409';
+    elsif core.outbox_complaint(new) is not null then
+        raise exception using errcode = '23514', message = core.outbox_complaint(new);
+    end if;
+    if new.status is distinct from old.status then
+        case
+            when (old.status, new.status) = ('pending', 'in_flight') then
+                if new.claim_seq <> old.claim_seq + 1 then
+                    raise exception 'event %: a claim must raise claim_seq by one', old.id using errcode = 'SL409';
+                end if;
+            when (old.status, new.status) in (('in_flight', 'delivered'), ('in_flight', 'failed'), ('delivered', 'failed')) then
+                null;
+            when (old.status, new.status) in (('in_flight', 'pending'), ('failed', 'pending')) then
+                if new.retry_after is null then
+                    raise exception 'event %: what becomes pending again needs a retry_after', old.id using errcode = 'SL409';
+                elsif old.status = 'failed' and (old.deleted_at is not null or new.failure_history = old.failure_history) then
+                    raise exception 'event %: a failed event returns to pending only by core.outbox_replay', old.id
+                        using errcode = 'SL409';
+                end if;
+            else
+                raise exception 'event %: illegal transition % -> %', old.id, old.status, new.status
+                    using errcode = 'SL409',
+                          hint = 'legal: pending -> in_flight -> delivered | failed | pending, failed -> pending by replay';
+        end case;
+    end if;
+    if new.deleted_at is distinct from old.deleted_at then
+        if old.deleted_at is null and new.status in ('pending', 'in_flight') then
+            raise exception 'event %: only a failed or delivered event can be tombstoned, this one is %', old.id, old.status
+                using errcode = 'SL409';
+        end if;
+        if current_setting('sluice.audited', true) is distinct from 'on' then
+            insert into core.audit (actor, surface, action, event_id, reason)
+            values ('sql-direct', 'sql', case when new.deleted_at is null then 'restore' else 'discard' end, new.id,
+                    'by an UPDATE of deleted_at');
+        end if;
+    end if;
+    if new.ordering_key is not null and new.status in ('delivered', 'failed') and new.status <> old.status then
+        perform core.outbox_unblock_key(old.ordering_key, old.seq);
+    end if;
+    return null;
+end
+$$;
+CREATE FUNCTION core.outbox_guard_delete() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    perform core.outbox_unblock_key(old.ordering_key, old.seq);
+    return null;
 end
 $$;
 CREATE FUNCTION core.outbox_heartbeat(p_ids uuid[], p_claim_seqs bigint[], p_batches bigint[], p_ttl interval) RETURNS SETOF uuid
@@ -339,27 +459,12 @@ begin
     return v_id;
 end
 $_$;
-CREATE FUNCTION core.outbox_refuse() RETURNS trigger
-    LANGUAGE plpgsql
+CREATE FUNCTION core.outbox_refuse_insert() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
-    if old.status is distinct from new.status then
-        if old.status = 'pending' and new.status = 'in_flight' then
-            raise exception 'event %: a claim must raise claim_seq by one', old.id using errcode = 'SL409';
-        elsif new.status = 'pending' and old.status in ('in_flight', 'failed') and new.retry_after is null then
-            raise exception 'event %: what becomes pending again needs a retry_after', old.id using errcode = 'SL409';
-        elsif old.status = 'failed' and new.status = 'pending' then
-            raise exception 'event %: a failed event returns to pending only by core.outbox_replay', old.id
-                using errcode = 'SL409';
-        end if;
-        raise exception 'event %: illegal transition % -> %', old.id, old.status, new.status
-            using errcode = 'SL409', hint = 'legal: pending -> in_flight -> delivered | failed | pending, failed -> pending by replay';
-    elsif new.deleted_at is not null and old.deleted_at is null then
-        raise exception 'event %: only a failed or delivered event can be tombstoned, this one is %', old.id, old.status
-            using errcode = 'SL409';
-    end if;
-    raise exception 'event %: id, seq and idempotency_key never change, and claim_seq never falls', old.id using errcode = 'SL409';
+    raise exception using errcode = '23514', message = core.outbox_complaint(new);
 end
 $$;
 CREATE FUNCTION core.outbox_replay(p_event_id uuid, p_new_generation bigint, p_replayed_by text) RETURNS jsonb
@@ -468,7 +573,7 @@ CREATE FUNCTION core.outbox_settle(p_tids tid[], p_ids uuid[], p_claim_seqs bigi
     SET jit TO 'off'
     AS $$
 declare
-    v_done uuid[];
+    v_rows bigint;
 begin
     -- A lost acknowledgement is a redelivery; a lost failure or dedup row would be a broken promise.
     if cardinality(p_undelivered) = 0 and cardinality(p_handlers) = 0 then
@@ -481,24 +586,23 @@ begin
         on conflict do nothing;
     end if;
     if cardinality(p_ids) > 0 then
-        with done as (
+        update core.outbox o
+        set status = 'delivered', delivered_at = now()
+        from unnest(p_tids, p_ids, p_claim_seqs) as t(tid, id, claim_seq)
+        where o.ctid = t.tid and o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight';
+        get diagnostics v_rows = row_count;
+        if v_rows < cardinality(p_ids) then
+            -- The tuple moved (a heartbeat), the locator was unknown, or the claim is lost.
             update core.outbox o
             set status = 'delivered', delivered_at = now()
-            from unnest(p_tids, p_ids, p_claim_seqs) as t(tid, id, claim_seq)
-            where o.ctid = t.tid and o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight'
-            returning o.id)
-        select coalesce(array_agg(d.id), '{}') into v_done from done d;
-        if cardinality(v_done) < cardinality(p_ids) then
-            -- The tuple moved (a heartbeat), the locator was unknown, or the claim is lost.
+            from unnest(p_ids, p_claim_seqs) as t(id, claim_seq)
+            where o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight';
+            -- Delivered at this transaction's own time: by this call.
             return query
-            with again as (
-                update core.outbox o
-                set status = 'delivered', delivered_at = now()
-                from unnest(p_ids, p_claim_seqs) as t(id, claim_seq)
-                where t.id <> all (v_done) and o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight'
-                returning o.id)
-            select t.id from unnest(p_ids) as t(id)
-            where t.id <> all (v_done) and t.id not in (select a.id from again a);
+            select t.id from unnest(p_ids, p_claim_seqs) as t(id, claim_seq)
+            where not exists (
+                select from core.outbox o
+                where o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'delivered' and o.delivered_at = now());
         end if;
     end if;
     if cardinality(p_undelivered) > 0 then
@@ -624,8 +728,8 @@ begin
             p_reason);
 end
 $$;
-CREATE FUNCTION core.outbox_unblock_key() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
+CREATE FUNCTION core.outbox_unblock_key(p_key text, p_seq bigint) RETURNS void
+    LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
@@ -633,25 +737,13 @@ begin
     set retry_after = now(), blocked_since = null
     where id = (
         select id from core.outbox
-        where ordering_key = old.ordering_key and seq > old.seq and status = 'pending'
+        where ordering_key = p_key and seq > p_seq and status = 'pending'
         order by seq limit 1)
       and status = 'pending' and (retry_after is null or blocked_since is not null);
     update core.outbox
     set retry_after = now(), blocked_since = null
-    where ordering_key = old.ordering_key and failure_history <> '[]' and status = 'pending' and blocked_since is not null;
-    return null;
+    where ordering_key = p_key and failure_history <> '[]' and status = 'pending' and blocked_since is not null;
 end
-$$;
-CREATE FUNCTION core.uuid_v7() RETURNS uuid
-    LANGUAGE sql PARALLEL SAFE
-    AS $$
-    select encode(
-        set_bit(set_bit(
-            overlay(uuid_send(gen_random_uuid())
-                placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3)
-                from 1 for 6),
-            52, 1), 53, 1),
-        'hex')::uuid
 $$;
 CREATE TABLE core.audit (
     id bigint NOT NULL,
@@ -705,62 +797,6 @@ CREATE TABLE core.event_handled (
 )
 WITH (autovacuum_vacuum_insert_scale_factor='0.1');
 COMMENT ON TABLE core.event_handled IS 'Which handler has handled which idempotency key';
-CREATE SEQUENCE core.outbox_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1;
-CREATE TABLE core.outbox (
-    id uuid DEFAULT core.uuid_v7() NOT NULL,
-    seq bigint DEFAULT 
-CASE
-    WHEN (pg_current_xact_id() IS NOT NULL) THEN nextval('core.outbox_seq'::regclass)
-    ELSE NULL::bigint
-END NOT NULL,
-    event_type text NOT NULL,
-    event_version integer DEFAULT 1 NOT NULL,
-    occurred_at timestamp with time zone DEFAULT now() NOT NULL,
-    published_at timestamp with time zone DEFAULT now() NOT NULL,
-    source text NOT NULL,
-    target text,
-    content_class text DEFAULT 'default'::text NOT NULL,
-    channel text DEFAULT 'outbox_default'::text NOT NULL,
-    generation bigint NOT NULL,
-    workspace_id uuid,
-    payload jsonb DEFAULT '{}'::jsonb NOT NULL,
-    idempotency_key text NOT NULL,
-    trace_context text,
-    ordering_key text,
-    status text DEFAULT 'pending'::text NOT NULL,
-    attempts integer DEFAULT 0 NOT NULL,
-    last_error text,
-    failure_class text,
-    fingerprint text,
-    first_failed_at timestamp with time zone,
-    failure_history jsonb DEFAULT '[]'::jsonb NOT NULL,
-    claimed_at timestamp with time zone,
-    claimed_by text,
-    claim_seq bigint DEFAULT 0 NOT NULL,
-    retry_after timestamp with time zone,
-    blocked_since timestamp with time zone,
-    delivered_at timestamp with time zone,
-    deleted_at timestamp with time zone,
-    CONSTRAINT outbox_attempts_not_negative CHECK ((attempts >= 0)),
-    CONSTRAINT outbox_channel_at_most_63_bytes CHECK (((octet_length(channel) >= 1) AND (octet_length(channel) <= 63))),
-    CONSTRAINT outbox_event_type_length CHECK (((octet_length(event_type) >= 1) AND (octet_length(event_type) <= 255))),
-    CONSTRAINT outbox_event_version_positive CHECK ((event_version >= 1)),
-    CONSTRAINT outbox_failure_history_is_array CHECK ((jsonb_typeof(failure_history) = 'array'::text)),
-    CONSTRAINT outbox_generation_positive CHECK ((generation >= 1)),
-    CONSTRAINT outbox_idempotency_key_length CHECK (((octet_length(idempotency_key) >= 1) AND (octet_length(idempotency_key) <= 255))),
-    CONSTRAINT outbox_ordering_key_length CHECK (((octet_length(ordering_key) >= 1) AND (octet_length(ordering_key) <= 255))),
-    CONSTRAINT outbox_payload_is_object CHECK ((jsonb_typeof(payload) = 'object'::text)),
-    CONSTRAINT outbox_source_is_context_name CHECK ((source ~ '^[a-z][a-z0-9_]*$'::text)),
-    CONSTRAINT outbox_status_known CHECK ((status = ANY (ARRAY['pending'::text, 'in_flight'::text, 'delivered'::text, 'failed'::text]))),
-    CONSTRAINT outbox_target_is_context_name CHECK ((target ~ '^[a-z][a-z0-9_]*$'::text))
-)
-WITH (fillfactor='30', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='2000', autovacuum_vacuum_insert_scale_factor='0.1', autovacuum_analyze_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
-COMMENT ON TABLE core.outbox IS 'Events through their whole life: pending, in_flight, delivered, failed';
 CREATE TABLE core.settings (
     key text NOT NULL,
     value text NOT NULL,
@@ -799,9 +835,8 @@ CREATE INDEX outbox_replayed_keys ON core.outbox USING btree (ordering_key) WHER
 CREATE INDEX outbox_scan ON core.outbox USING btree (generation, seq);
 CREATE INDEX outbox_tombstones ON core.outbox USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE TRIGGER audit_refuse BEFORE DELETE OR UPDATE OR TRUNCATE ON core.audit FOR EACH STATEMENT EXECUTE FUNCTION core.audit_refuse();
-CREATE TRIGGER outbox_audit_tombstone AFTER UPDATE ON core.outbox FOR EACH ROW WHEN ((old.deleted_at IS DISTINCT FROM new.deleted_at)) EXECUTE FUNCTION core.outbox_audit_tombstone();
 CREATE TRIGGER outbox_default_key BEFORE INSERT ON core.outbox FOR EACH ROW WHEN ((new.idempotency_key IS NULL)) EXECUTE FUNCTION core.outbox_default_key();
+CREATE TRIGGER outbox_guard AFTER UPDATE ON core.outbox FOR EACH ROW WHEN ((NOT ((((old.status = 'pending'::text) AND (new.status = 'in_flight'::text) AND (new.claim_seq = (old.claim_seq + 1))) OR ((old.status = 'in_flight'::text) AND (new.status = 'delivered'::text) AND (new.claim_seq = old.claim_seq) AND (new.ordering_key IS NULL))) AND (old.deleted_at IS NULL) AND (new.deleted_at IS NULL) AND (new.id = old.id) AND (new.seq = old.seq)))) EXECUTE FUNCTION core.outbox_guard();
+CREATE TRIGGER outbox_guard_delete AFTER DELETE ON core.outbox FOR EACH ROW WHEN (((old.ordering_key IS NOT NULL) AND (old.status = ANY (ARRAY['pending'::text, 'in_flight'::text])))) EXECUTE FUNCTION core.outbox_guard_delete();
 CREATE TRIGGER outbox_notify AFTER INSERT ON core.outbox FOR EACH ROW EXECUTE FUNCTION core.outbox_notify();
-CREATE TRIGGER outbox_refuse AFTER UPDATE ON core.outbox FOR EACH ROW WHEN ((((old.status IS DISTINCT FROM new.status) AND (NOT (((old.status = 'in_flight'::text) AND (new.status = ANY (ARRAY['delivered'::text, 'failed'::text]))) OR ((old.status = 'pending'::text) AND (new.status = 'in_flight'::text) AND (new.claim_seq = (old.claim_seq + 1))) OR ((old.status = 'in_flight'::text) AND (new.status = 'pending'::text) AND (new.retry_after IS NOT NULL)) OR ((old.status = 'failed'::text) AND (new.status = 'pending'::text) AND (new.retry_after IS NOT NULL) AND (old.deleted_at IS NULL) AND (new.failure_history IS DISTINCT FROM old.failure_history)) OR ((old.status = 'delivered'::text) AND (new.status = 'failed'::text))))) OR ((old.deleted_at IS NULL) AND (new.deleted_at IS NOT NULL) AND (new.status = ANY (ARRAY['pending'::text, 'in_flight'::text]))) OR (new.claim_seq < old.claim_seq) OR (new.id <> old.id) OR (new.seq <> old.seq) OR (new.idempotency_key <> old.idempotency_key))) EXECUTE FUNCTION core.outbox_refuse();
-CREATE TRIGGER outbox_unblock_key AFTER UPDATE ON core.outbox FOR EACH ROW WHEN (((new.ordering_key IS NOT NULL) AND (new.status = ANY (ARRAY['delivered'::text, 'failed'::text])) AND (old.status IS DISTINCT FROM new.status))) EXECUTE FUNCTION core.outbox_unblock_key();
-CREATE TRIGGER outbox_unblock_key_deleted AFTER DELETE ON core.outbox FOR EACH ROW WHEN (((old.ordering_key IS NOT NULL) AND (old.status = ANY (ARRAY['pending'::text, 'in_flight'::text])))) EXECUTE FUNCTION core.outbox_unblock_key();
+CREATE TRIGGER outbox_refuse_insert BEFORE INSERT ON core.outbox FOR EACH ROW WHEN ((((octet_length(new.event_type) < 1) OR (octet_length(new.event_type) > 255)) OR (new.event_version < 1) OR (new.source !~ '^[a-z][a-z0-9_]*$'::text) OR (new.target !~ '^[a-z][a-z0-9_]*$'::text) OR ((octet_length(new.channel) < 1) OR (octet_length(new.channel) > 63)) OR (new.generation < 1) OR (jsonb_typeof(new.payload) <> 'object'::text) OR ((octet_length(new.idempotency_key) < 1) OR (octet_length(new.idempotency_key) > 255)) OR ((octet_length(new.ordering_key) < 1) OR (octet_length(new.ordering_key) > 255)) OR (new.attempts < 0) OR (jsonb_typeof(new.failure_history) <> 'array'::text))) EXECUTE FUNCTION core.outbox_refuse_insert();

@@ -128,7 +128,7 @@ TEST(PostgresMigrate, ValidateFindsWhatWasChangedByHand) {
   ASSERT_TRUE(clean) << clean.error().message;
   EXPECT_TRUE(clean->empty()) << clean->front();
   session.must("drop index core.outbox_due");
-  session.must("alter table core.outbox disable trigger outbox_refuse");
+  session.must("alter table core.outbox disable trigger outbox_guard");
   session.must("create index by_hand on core.outbox (source) where status = 'pending'");
   session.must("update core.sluice_migrations set checksum = 'x' where version = 2");
   const auto findings = store->validate();
@@ -136,7 +136,7 @@ TEST(PostgresMigrate, ValidateFindsWhatWasChangedByHand) {
   std::string all;
   for (const std::string& finding : *findings) all += finding + "\n";
   EXPECT_NE(all.find("index core.outbox_due is missing"), std::string::npos) << all;
-  EXPECT_NE(all.find("trigger outbox_refuse"), std::string::npos) << all;
+  EXPECT_NE(all.find("trigger outbox_guard"), std::string::npos) << all;
   EXPECT_NE(all.find("no longer HOT"), std::string::npos) << all;
   EXPECT_NE(all.find("another text"), std::string::npos) << all;
 }

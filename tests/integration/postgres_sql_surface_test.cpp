@@ -66,18 +66,21 @@ TEST_P(PostgresRefusals, NamesTheRule) {
 
 INSTANTIATE_TEST_SUITE_P(Inserts, PostgresRefusals,
                          testing::Values(Refusal{", status", ", 'done'", "outbox_status_known"},
-                                         Refusal{", channel", ", repeat('c', 64)", "outbox_channel_at_most_63_bytes"},
-                                         Refusal{", target", ", 'Not A Context'", "outbox_target_is_context_name"},
-                                         Refusal{", event_version", ", 0", "outbox_event_version_positive"},
-                                         Refusal{", attempts", ", -1", "outbox_attempts_not_negative"},
-                                         Refusal{", ordering_key", ", ''", "outbox_ordering_key_length"},
-                                         Refusal{", failure_history", ", '{}'", "outbox_failure_history_is_array"}),
-                         [](const auto& refusal) { return std::string{refusal.param.says}; });
+                                         Refusal{", channel", ", repeat('c', 64)", "channel must have 1 to 63 bytes"},
+                                         Refusal{", target", ", 'Not A Context'", "target must be a context name"},
+                                         Refusal{", event_version", ", 0", "event_version must be at least 1"},
+                                         Refusal{", attempts", ", -1", "attempts must not be negative"},
+                                         Refusal{", ordering_key", ", ''", "ordering_key must have 1 to 255 bytes"},
+                                         Refusal{", failure_history", ", '{}'", "failure_history must be a JSON array"}),
+                         [](const auto& refusal) {
+      const std::string_view says = refusal.param.says;
+      return std::string{says.substr(0, says.find(' '))};
+    });
 
 TEST_F(PostgresSqlSurface, PayloadMustBeAnObject) {
   const auto answer =
       session.run("insert into core.outbox (event_type, source, generation, payload) values ('a', 'worlds', 1, '[1]')");
-  EXPECT_NE(answer.error.find("outbox_payload_is_object"), std::string::npos) << answer.error;
+  EXPECT_NE(answer.error.find("payload must be a JSON object"), std::string::npos) << answer.error;
 }
 
 TEST_F(PostgresSqlSurface, PendingToDeliveredIsRefusedWithASentence) {

@@ -26,7 +26,8 @@ begin
     grant select on core.settings to sluice_owner;
     grant select, insert on core.audit to sluice_owner;
     grant usage on all sequences in schema core to sluice_owner;
-    grant execute on function core.outbox_key_blocker(text, bigint, boolean) to sluice_owner;
+    grant execute on function core.outbox_key_blocker(text, bigint, boolean), core.outbox_unblock_key(text, bigint),
+        core.outbox_complaint(core.outbox) to sluice_owner;
     for v_function in
         select p.oid from pg_proc p where p.pronamespace = 'core'::regnamespace and p.prosecdef
     loop

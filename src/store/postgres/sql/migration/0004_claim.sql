@@ -51,19 +51,23 @@ as $$
 #variable_conflict use_column
 declare
     v_take   tid[] := '{}';
+    v_seqs   bigint[] := '{}';
     v_fresh  tid[];
+    v_fresh_seqs bigint[];
     v_parked tid[];
     v_head   bigint;
+    v_batch  bigint;
 begin
     -- A lost claim is a redelivery, so its commit need not wait for the disk.
     perform set_config('synchronous_commit', 'off', true);
 
     if p_upto is null then
         -- Index outbox_due.
-        select coalesce(array_agg(c.tid) filter (where not c.blocked), '{}'), array_agg(c.tid) filter (where c.blocked)
-        into v_take, v_parked
+        select coalesce(array_agg(c.tid) filter (where not c.blocked), '{}'), array_agg(c.seq) filter (where not c.blocked),
+               array_agg(c.tid) filter (where c.blocked)
+        into v_take, v_seqs, v_parked
         from (
-            select o.ctid as tid,
+            select o.ctid as tid, o.seq,
                    o.ordering_key is not null
                        and core.outbox_key_blocker(o.ordering_key, o.seq, o.failure_history <> '[]') is not null as blocked
             from core.outbox o
@@ -85,8 +89,9 @@ begin
         -- Index outbox_scan. What an earlier event of its key blocks is passed over: the trigger
         -- outbox_unblock_key makes it due. Only when that earlier event is in flight may its end be
         -- under way unseen; then the later one is parked for a second as well.
-        select array_agg(c.tid) filter (where c.blocker is null), array_agg(c.tid) filter (where c.blocker = 'in_flight'), max(c.seq)
-        into v_fresh, v_parked, v_head
+        select array_agg(c.tid) filter (where c.blocker is null), array_agg(c.seq) filter (where c.blocker is null),
+               array_agg(c.tid) filter (where c.blocker = 'in_flight'), max(c.seq)
+        into v_fresh, v_fresh_seqs, v_parked, v_head
         from (
             select o.ctid as tid, o.seq,
                    case when o.ordering_key is not null then core.outbox_key_blocker(o.ordering_key, o.seq, false) end as blocker
@@ -99,6 +104,7 @@ begin
             limit p_limit - cardinality(v_take)
             for update of o skip locked) c;
         v_take := v_take || v_fresh;
+        v_seqs := v_seqs || v_fresh_seqs;
         if v_parked is not null then
             update core.outbox o
             set retry_after = now() + interval '1 second', blocked_since = now()
@@ -114,20 +120,17 @@ begin
         return;
     end if;
 
+    insert into core.claims (worker, generation, ttl, expires_at, seqs)
+    values (p_worker, p_generation, p_ttl, now() + p_ttl, v_seqs)
+    returning core.claims.batch into v_batch;
+
     return query
-    with taken as (
-        update core.outbox o
-        set status = 'in_flight', claimed_at = now(), claimed_by = p_worker, claim_seq = o.claim_seq + 1,
-            retry_after = null, blocked_since = null
-        where o.ctid = any (v_take)
-        returning o.ctid as tid, o.id, o.seq, o.claim_seq, o.attempts, o.event_type, o.event_version, o.occurred_at, o.source,
-            o.target, o.workspace_id, o.payload, o.idempotency_key, o.trace_context, o.channel, o.ordering_key
-    ), noted as (
-        insert into core.claims (worker, generation, ttl, expires_at, seqs)
-        select p_worker, p_generation, p_ttl, now() + p_ttl, array_agg(t.seq) from taken t
-        returning batch
-    )
-    select v_head, n.batch, t.* from taken t cross join noted n;
+    update core.outbox o
+    set status = 'in_flight', claimed_at = now(), claimed_by = p_worker, claim_seq = o.claim_seq + 1,
+        retry_after = null, blocked_since = null
+    where o.ctid = any (v_take)
+    returning v_head, v_batch, o.ctid, o.id, o.seq, o.claim_seq, o.attempts, o.event_type, o.event_version, o.occurred_at, o.source,
+        o.target, o.workspace_id, o.payload, o.idempotency_key, o.trace_context, o.channel, o.ordering_key;
 end
 $$;
 
@@ -195,7 +198,7 @@ set enable_tidscan = on
 set jit = off
 as $$
 declare
-    v_done uuid[];
+    v_rows bigint;
 begin
     -- A lost acknowledgement is a redelivery; a lost failure or dedup row would be a broken promise.
     if cardinality(p_undelivered) = 0 and cardinality(p_handlers) = 0 then
@@ -210,24 +213,23 @@ begin
     end if;
 
     if cardinality(p_ids) > 0 then
-        with done as (
+        update core.outbox o
+        set status = 'delivered', delivered_at = now()
+        from unnest(p_tids, p_ids, p_claim_seqs) as t(tid, id, claim_seq)
+        where o.ctid = t.tid and o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight';
+        get diagnostics v_rows = row_count;
+        if v_rows < cardinality(p_ids) then
+            -- The tuple moved (a heartbeat), the locator was unknown, or the claim is lost.
             update core.outbox o
             set status = 'delivered', delivered_at = now()
-            from unnest(p_tids, p_ids, p_claim_seqs) as t(tid, id, claim_seq)
-            where o.ctid = t.tid and o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight'
-            returning o.id)
-        select coalesce(array_agg(d.id), '{}') into v_done from done d;
-        if cardinality(v_done) < cardinality(p_ids) then
-            -- The tuple moved (a heartbeat), the locator was unknown, or the claim is lost.
+            from unnest(p_ids, p_claim_seqs) as t(id, claim_seq)
+            where o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight';
+            -- Delivered at this transaction's own time: by this call.
             return query
-            with again as (
-                update core.outbox o
-                set status = 'delivered', delivered_at = now()
-                from unnest(p_ids, p_claim_seqs) as t(id, claim_seq)
-                where t.id <> all (v_done) and o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight'
-                returning o.id)
-            select t.id from unnest(p_ids) as t(id)
-            where t.id <> all (v_done) and t.id not in (select a.id from again a);
+            select t.id from unnest(p_ids, p_claim_seqs) as t(id, claim_seq)
+            where not exists (
+                select from core.outbox o
+                where o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'delivered' and o.delivered_at = now());
         end if;
     end if;
 

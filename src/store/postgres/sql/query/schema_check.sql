@@ -10,9 +10,8 @@ where not exists (
     select from pg_index i where i.indexrelid = to_regclass('core.' || name) and i.indisvalid)
 union all
 select 'trigger ' || name || ' on core.' || relation || ' is missing or disabled'
-from (values ('outbox_notify', 'outbox'), ('outbox_default_key', 'outbox'), ('outbox_refuse', 'outbox'),
-             ('outbox_audit_tombstone', 'outbox'), ('outbox_unblock_key', 'outbox'), ('outbox_unblock_key_deleted', 'outbox'),
-             ('audit_refuse', 'audit')) as expected(name, relation)
+from (values ('outbox_notify', 'outbox'), ('outbox_default_key', 'outbox'), ('outbox_refuse_insert', 'outbox'),
+             ('outbox_guard', 'outbox'), ('outbox_guard_delete', 'outbox'), ('audit_refuse', 'audit')) as expected(name, relation)
 where not exists (
     select from pg_trigger t
     where t.tgrelid = to_regclass('core.' || relation) and t.tgname = name and t.tgenabled in ('O', 'A'))
