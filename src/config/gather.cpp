@@ -7,7 +7,7 @@
 
 #include "config/config_file.hpp"
 #include "config/nearest.hpp"
-#include "config/redact.hpp"
+#include "core/redact.hpp"
 
 namespace sluice::config {
 namespace {

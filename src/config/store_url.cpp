@@ -1,6 +1,6 @@
 #include "config/store_url.hpp"
 
-#include "config/redact.hpp"
+#include "core/redact.hpp"
 
 namespace sluice::config {
 namespace {

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <set>
 
+#include "core/redact.hpp"
 #include "store/postgres/postgres_store.hpp"
 #include "store/postgres/pq_pool.hpp"
 #include "store/postgres/scan_cursor.hpp"
@@ -54,7 +55,7 @@ class PostgresStore final : public Store {
   [[nodiscard]] Capabilities capabilities() const override {
     return {.listen = true, .roles = true, .partitions = true, .embedded = false};
   }
-  [[nodiscard]] std::string display_name() const override { return pq::redact_dsn(options_.dsn); }
+  [[nodiscard]] std::string display_name() const override { return redact_dsn(options_.dsn); }
 
  private:
   /// The workers that scan together: same generation, contexts and channels.

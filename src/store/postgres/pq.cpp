@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/redact.hpp"
 #include "store/postgres/pq_error.hpp"
 
 namespace sluice::store::pq {
@@ -88,23 +89,6 @@ std::string Connection::quote_identifier(std::string_view text) const {
   std::string result = quoted ? quoted : "";
   PQfreemem(quoted);
   return result;
-}
-
-std::string redact_dsn(std::string_view dsn) {
-  std::string text{dsn};
-  if (const auto scheme = text.find("://"); scheme != std::string::npos) {
-    const auto host_end = text.find_first_of("/?", scheme + 3);
-    const auto at = text.rfind('@', host_end);
-    const auto colon = text.find(':', scheme + 3);
-    if (at != std::string::npos && colon < at) text.replace(colon + 1, at - colon - 1, "***");
-  }
-  if (const auto key = text.find("password="); key != std::string::npos) {
-    const auto start = key + 9;
-    const bool quoted = start < text.size() && text[start] == '\'';
-    const auto end = quoted ? text.find('\'', start + 1) : text.find_first_of(" &", start);
-    text.replace(start, (end == std::string::npos ? text.size() : end + (quoted ? 1 : 0)) - start, "***");
-  }
-  return text;
 }
 
 }  // namespace sluice::store::pq

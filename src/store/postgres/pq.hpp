@@ -59,7 +59,4 @@ class Connection {
   bool may_prepare_ = true;
 };
 
-/// The DSN without its password, for messages.
-std::string redact_dsn(std::string_view dsn);
-
 }  // namespace sluice::store::pq

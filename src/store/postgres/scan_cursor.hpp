@@ -30,10 +30,14 @@ class ScanCursor {
   [[nodiscard]] std::int64_t head() const { return head_; }
   [[nodiscard]] std::int64_t low() const { return low_; }
 
+  /// How far a look at the gap has to read. Without a mark there is nothing that low could move to, so
+  /// the look only sets one: a group that starts from nothing reads its history once, not twice.
+  [[nodiscard]] std::int64_t look_up_to() const { return mark_ > low_ ? head_ : low_; }
+
   /// A claim has looked at everything up to `seq`.
   void looked_up_to(std::int64_t seq) { head_ = std::max(head_, seq); }
 
-  /// A look at (low, head_at_look] came back. Returns true when low moved.
+  /// A look at (low, look_up_to] came back; head was at `head_at_look`. Returns true when low moved.
   bool gap_seen(const GapView& view, std::int64_t head_at_look);
 
  private:

@@ -35,6 +35,14 @@ TEST(ScanCursor, SomethingOpenBelowHoldsLowBack) {
   EXPECT_EQ(cursor.low(), 3);
 }
 
+TEST(ScanCursor, TheFirstLookReadsNothing) {
+  ScanCursor cursor;
+  cursor.looked_up_to(1'000'000);
+  EXPECT_EQ(cursor.look_up_to(), 0);
+  (void)cursor.gap_seen({.oldest_running = 5, .first_open = {}, .drawn = 9}, 1'000'000);
+  EXPECT_EQ(cursor.look_up_to(), 1'000'000);
+}
+
 TEST(ScanCursor, HeadNeverMovesBack) {
   ScanCursor cursor;
   cursor.looked_up_to(10);
@@ -112,7 +120,8 @@ class ScanModel {
   void look() {
     const std::int64_t head = cursor_.head();
     GapView view{.oldest_running = running_.empty() ? next_id_ : running_.begin()->first, .first_open = {}, .drawn = 0};
-    for (auto it = committed_.upper_bound(cursor_.low()); it != committed_.end() && *it <= head; ++it) {
+    const std::int64_t upto = cursor_.look_up_to();
+    for (auto it = committed_.upper_bound(cursor_.low()); it != committed_.end() && *it <= upto; ++it) {
       if (!found_.contains(*it)) {
         view.first_open = *it;
         break;

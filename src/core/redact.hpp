@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
-namespace sluice::config {
+namespace sluice {
 
 /// The DSN with its password replaced by `***`: `postgres://user:***@host/db?password=***` and the
 /// keyword form `host=db password=***`. Anything else is returned as it is.
 std::string redact_dsn(std::string_view dsn);
 
-}  // namespace sluice::config
+}  // namespace sluice

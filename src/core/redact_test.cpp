@@ -1,10 +1,10 @@
-#include "config/redact.hpp"
+#include "core/redact.hpp"
 
 #include <gtest/gtest.h>
 
 #include <utility>
 
-namespace sluice::config {
+namespace sluice {
 namespace {
 
 using Case = std::pair<std::string_view, std::string_view>;
@@ -45,4 +45,4 @@ INSTANTIATE_TEST_SUITE_P(Other, Redaction,
                          testing::Values(Case{"sqlite:/var/lib/a b.db", "sqlite:/var/lib/a b.db"}, Case{"", ""}));
 
 }  // namespace
-}  // namespace sluice::config
+}  // namespace sluice

@@ -1,11 +1,11 @@
-#include "config/redact.hpp"
+#include "core/redact.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <cstddef>
 
-namespace sluice::config {
+namespace sluice {
 namespace {
 
 constexpr std::string_view kMask = "***";
@@ -118,4 +118,4 @@ std::string redact_dsn(std::string_view dsn) {
   return redact_keywords(dsn);
 }
 
-}  // namespace sluice::config
+}  // namespace sluice
