@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/cli/fake_store.hpp"
+#include <deque>
+#include <functional>
+
+#include "tests/support/embedded_store.hpp"
+#include "tests/support/faulty_store.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -12,33 +16,42 @@ using Ending = Awaited::Ending;
 
 class Awaiting : public testing::Test {
  protected:
-  Awaiting() { data_.events.push_back(test::a_record(test::id_of(1))); }
+  Awaiting() { store_.publish(test::id_of(1)); }
 
   Result<Awaited> await(Duration timeout = seconds{10}) {
-    return await_event(store_, test::id_of(1), timeout,
+    return await_event(faulty_, test::id_of(1), timeout,
                        {[this](Duration pause) {
                           elapsed_ += pause;
                           ++pauses_;
+                          if (!meanwhile_.empty()) {
+                            meanwhile_.front()();
+                            meanwhile_.pop_front();
+                          }
                           return pauses_ != interrupt_at_;
                         },
                         [this] { return elapsed_; }});
   }
 
-  test::FakeData data_;
-  test::FakeStore store_{data_};
+  test::EmbeddedStore store_;
+  test::FaultyStore faulty_{*store_};
+  std::deque<std::function<void()>> meanwhile_;  // what a worker does during the n-th pause
   Duration elapsed_{};
   int pauses_ = 0;
   int interrupt_at_ = -1;
 };
 
 TEST_F(Awaiting, ReturnsAtOnceWhenItIsOver) {
-  data_.next_statuses = {Status::delivered};
+  store_.deliver(test::id_of(1));
   EXPECT_EQ(await()->ending, Ending::delivered);
   EXPECT_EQ(pauses_, 0);
 }
 
 TEST_F(Awaiting, LooksUntilItIsOver) {
-  data_.next_statuses = {Status::pending, Status::in_flight, Status::failed};
+  std::optional<store::ClaimedEvent> claimed;
+  meanwhile_ = {[&] { claimed = store_.claim(test::id_of(1)); },
+                [&] {
+                  store_.settle(*claimed, Outcome::failed({"PayloadError", "bad", {}, true}));
+                }};
   EXPECT_EQ(await()->ending, Ending::failed);
   EXPECT_EQ(pauses_, 2);
 }
@@ -49,7 +62,7 @@ TEST_F(Awaiting, GivesUpAtTheTimeoutAndNotLater) {
 }
 
 TEST_F(Awaiting, LooksOnceEvenWithoutTime) {
-  data_.next_statuses = {Status::delivered};
+  store_.deliver(test::id_of(1));
   EXPECT_EQ(await(Duration::zero())->ending, Ending::delivered);
 }
 
@@ -59,7 +72,7 @@ TEST_F(Awaiting, StopsWhenInterrupted) {
 }
 
 TEST_F(Awaiting, PassesAnErrorOn) {
-  data_.failures["get_event"] = {ErrorCode::unavailable, Retry::safe, "away", "", ""};
+  faulty_.fail_verb("get_event", {ErrorCode::unavailable, Retry::safe, "away", "", ""});
   EXPECT_EQ(await().error().code, ErrorCode::unavailable);
 }
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/json.hpp"
-#include "tests/cli/fake_store.hpp"
+#include "tests/support/event_record.hpp"
 
 namespace sluice::ops {
 namespace {

@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/cli/fake_store.hpp"
+#include "tests/support/embedded_store.hpp"
+#include "tests/support/faulty_store.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -10,10 +11,9 @@ namespace {
 class EventListing : public testing::Test {
  protected:
   EventListing() {
-    for (int number = 1; number <= 5; ++number) data_.events.push_back(test::a_record(test::id_of(number)));
+    for (int number = 1; number <= 5; ++number) store_.publish(test::id_of(number));
   }
-  test::FakeData data_;
-  test::FakeStore store_{data_};
+  test::EmbeddedStore store_;
 };
 
 TEST_F(EventListing, PagesThroughEverythingOnce) {
@@ -21,7 +21,7 @@ TEST_F(EventListing, PagesThroughEverythingOnce) {
   request.limit = 2;
   std::vector<Uuid> seen;
   do {
-    const auto page = list_events(store_, request);
+    const auto page = list_events(*store_, request);
     ASSERT_TRUE(page) << page.error().message;
     for (const auto& event : page->events) seen.push_back(event.envelope.event_id());
     request.cursor = page->next_cursor;
@@ -31,7 +31,7 @@ TEST_F(EventListing, PagesThroughEverythingOnce) {
 
 TEST_F(EventListing, RefusesBadBoundsAndNamesThem) {
   const auto field = [&](const ListRequest& request) {
-    const auto page = list_events(store_, request);
+    const auto page = list_events(*store_, request);
     return page ? std::string{"accepted"} : page.error().field;
   };
   EXPECT_EQ(field({{}, 0, {}}), "limit");
@@ -40,14 +40,15 @@ TEST_F(EventListing, RefusesBadBoundsAndNamesThem) {
   EXPECT_EQ(field({{}, 1, "12x"}), "cursor");
   EXPECT_EQ(field({{}, 1, ""}), "cursor");
   ListRequest crossed;
-  crossed.filter.since = data_.now;
-  crossed.filter.until = data_.now;
+  crossed.filter.since = store_.now;
+  crossed.filter.until = store_.now;
   EXPECT_EQ(field(crossed), "since");
 }
 
 TEST_F(EventListing, PassesAnErrorOn) {
-  data_.failures["list_events"] = {ErrorCode::unavailable, Retry::safe, "away", "", ""};
-  EXPECT_EQ(list_events(store_, {}).error().code, ErrorCode::unavailable);
+  test::FaultyStore faulty{*store_};
+  faulty.fail_verb("list_events", {ErrorCode::unavailable, Retry::safe, "away", "", ""});
+  EXPECT_EQ(list_events(faulty, {}).error().code, ErrorCode::unavailable);
 }
 
 }  // namespace

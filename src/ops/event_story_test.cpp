@@ -3,7 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/cli/fake_store.hpp"
+#include "tests/support/embedded_store.hpp"
+#include "tests/support/faulty_store.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -95,25 +96,28 @@ TEST(Timeline, SaysWhenARetryIsDue) {
 }
 
 TEST(Story, GathersEventHandlersAndAudit) {
-  test::FakeData data;
-  data.events.push_back(test::a_record(test::id_of(1)));
-  data.handled.push_back({{"sluice.log", "key"}, data.now});
-  test::FakeStore store{data};
-  const auto story = tell_story(store, test::id_of(1));
+  test::EmbeddedStore store;
+  store.publish(test::id_of(1));
+  store.fail(test::id_of(1), "slow", {"sluice.log"});
+  ASSERT_TRUE(store->replay(test::id_of(1), 1, {"alice", "cli", "fixed the bug"}));
+  const auto story = tell_story(*store, test::id_of(1));
   ASSERT_TRUE(story);
   EXPECT_EQ(story->event.envelope.event_id(), test::id_of(1));
-  EXPECT_EQ(story->handled.size(), 1U);
+  ASSERT_EQ(story->handled.size(), 1U);
+  EXPECT_EQ(story->handled[0].key.handler_name, "sluice.log");
+  ASSERT_EQ(story->audit.size(), 1U);
+  EXPECT_EQ(story->audit[0].actor.name, "alice");
   EXPECT_FALSE(story->timeline.empty());
 }
 
 TEST(Story, FailsWhereTheStoreFails) {
-  test::FakeData data;
-  data.events.push_back(test::a_record(test::id_of(1)));
-  test::FakeStore store{data};
-  EXPECT_EQ(tell_story(store, test::id_of(2)).error().code, ErrorCode::not_found);
+  test::EmbeddedStore store;
+  store.publish(test::id_of(1));
+  EXPECT_EQ(tell_story(*store, test::id_of(2)).error().code, ErrorCode::not_found);
   for (const std::string verb : {"get_event", "handled", "audit_of"}) {
-    data.failures = {{verb, {ErrorCode::unavailable, Retry::safe, verb, "", ""}}};
-    const auto story = tell_story(store, test::id_of(1));
+    test::FaultyStore faulty{*store};
+    faulty.fail_verb(verb, {ErrorCode::unavailable, Retry::safe, verb, "", ""});
+    const auto story = tell_story(faulty, test::id_of(1));
     ASSERT_FALSE(story) << verb;
     EXPECT_EQ(story.error().message, verb);
   }

@@ -3,7 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/cli/fake_store.hpp"
+#include "tests/support/embedded_store.hpp"
+#include "tests/support/faulty_store.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -90,22 +91,21 @@ TEST(PublishEvent, NamesTheFieldThatIsWrong) {
 }
 
 TEST(PublishEvent, TellsADuplicateFromANewEvent) {
-  test::FakeData data;
-  test::FakeStore store{data};
+  test::EmbeddedStore store;
   EventPublishing publishing{fixed_entropy(), {}};
   const auto event = publishing.prepare(a_request(), 1);
-  EXPECT_EQ(publish_event(store, *event)->outcome, store::PublishOutcome::published);
-  EXPECT_EQ(publish_event(store, *event)->outcome, store::PublishOutcome::duplicate);
-  EXPECT_EQ(data.events.size(), 1U);
+  EXPECT_EQ(publish_event(*store, *event)->outcome, store::PublishOutcome::published);
+  EXPECT_EQ(publish_event(*store, *event)->outcome, store::PublishOutcome::duplicate);
+  EXPECT_EQ(store.events().size(), 1U);
 }
 
 TEST(PublishEvent, ALostCommitIsUnknownAndSaysHowToRepeatIt) {
-  test::FakeData data;
-  data.failures["publish"] = {ErrorCode::unavailable, Retry::in_doubt, "connection lost", "", ""};
-  test::FakeStore store{data};
+  test::EmbeddedStore store;
+  test::FaultyStore faulty{*store};
+  faulty.fail_verb("publish", {ErrorCode::unavailable, Retry::in_doubt, "connection lost", "", ""});
   EventPublishing publishing{fixed_entropy(), {}};
   const auto event = publishing.prepare(a_request(), 1);
-  const auto published = publish_event(store, *event);
+  const auto published = publish_event(faulty, *event);
   ASSERT_FALSE(published);
   EXPECT_EQ(published.error().retry, Retry::in_doubt);
   EXPECT_THAT(published.error().message, HasSubstr("unknown: the answer to COMMIT was lost"));
@@ -113,11 +113,11 @@ TEST(PublishEvent, ALostCommitIsUnknownAndSaysHowToRepeatIt) {
 }
 
 TEST(PublishEvent, AnotherErrorIsPassedOn) {
-  test::FakeData data;
-  data.failures["publish"] = {ErrorCode::read_only, Retry::never, "the file is read-only", "", ""};
-  test::FakeStore store{data};
+  test::EmbeddedStore store;
+  test::FaultyStore faulty{*store};
+  faulty.fail_verb("publish", {ErrorCode::read_only, Retry::never, "the file is read-only", "", ""});
   EventPublishing publishing{fixed_entropy(), {}};
-  const auto published = publish_event(store, *publishing.prepare(a_request(), 1));
+  const auto published = publish_event(faulty, *publishing.prepare(a_request(), 1));
   ASSERT_FALSE(published);
   EXPECT_EQ(published.error().message, "the file is read-only");
 }

@@ -2,25 +2,21 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/cli/fake_store.hpp"
+#include "tests/support/embedded_store.hpp"
+#include "tests/support/faulty_store.hpp"
 
 namespace sluice::ops {
 namespace {
 
 TEST(StatusReport, JoinsCountsAndDeployments) {
-  test::FakeData data;
-  data.events.push_back(test::a_record(test::id_of(1)));
-  data.events.push_back(test::a_record(test::id_of(2)));
-  data.events.back().status = Status::failed;
-  data.events.push_back(test::a_record(test::id_of(3)));
-  data.events.back().generation = 3;
-  store::Deployment deployment;
-  deployment.generation = 2;
-  deployment.state = GenerationState::live;
-  data.deployments.push_back(deployment);
-  test::FakeStore store{data};
+  test::EmbeddedStore store;
+  store.publish(test::id_of(1));
+  store.publish(test::id_of(2));
+  store.fail(test::id_of(2));
+  store.publish(test::id_of(3), 3);
+  store.bring_generation(2, GenerationState::live);
 
-  const auto report = report_status(store);
+  const auto report = report_status(*store);
   ASSERT_TRUE(report);
   EXPECT_EQ(report->default_generation, 2);
   ASSERT_EQ(report->generations.size(), 3U);
@@ -45,10 +41,10 @@ TEST(StatusReport, TheJsonFieldsArePinned) {
 }
 
 TEST(StatusReport, PassesAnErrorOn) {
-  test::FakeData data;
-  data.failures["status"] = {ErrorCode::unavailable, Retry::safe, "away", "", ""};
-  test::FakeStore store{data};
-  EXPECT_EQ(report_status(store).error().code, ErrorCode::unavailable);
+  test::EmbeddedStore store;
+  test::FaultyStore faulty{*store};
+  faulty.fail_verb("status", {ErrorCode::unavailable, Retry::safe, "away", "", ""});
+  EXPECT_EQ(report_status(faulty).error().code, ErrorCode::unavailable);
 }
 
 }  // namespace

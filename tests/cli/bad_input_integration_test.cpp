@@ -1,14 +1,12 @@
 // Each kind of bad input: one clear sentence, the right exit code, nothing half-written.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <sqlite3.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <filesystem>
 
 #include "tests/cli/process.hpp"
+#include "tests/support/closed_port.hpp"
 
 namespace sluice::test {
 namespace {
@@ -19,21 +17,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
-
-// A port that was free a moment ago: nothing answers there.
-int closed_port() {
-  const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast)
-  auto* generic = reinterpret_cast<sockaddr*>(&address);
-  EXPECT_EQ(::bind(listener, generic, size), 0);
-  EXPECT_EQ(::getsockname(listener, generic, &size), 0);
-  ::close(listener);
-  return ntohs(address.sin_port);
-}
 
 TEST(BadInput, MalformedJsonWritesNothing) {
   Home home;

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "store/sqlite/sqlite_store.hpp"
 #include "tests/cli/in_process.hpp"
 
 namespace sluice::cli {
@@ -8,72 +9,72 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-using testing::Not;
+using Start = test::EmbeddedStore::Start;
 
 TEST(Db, MigrateSaysWhatItApplied) {
-  test::CommandLine sluice;
-  sluice.data.schema = {1, 2};
+  test::CommandLine sluice{Start::no_schema};
   const auto answer = sluice({"db", "migrate"});
   EXPECT_EQ(answer.exit, Exit::ok);
-  EXPECT_THAT(answer.out, AllOf(HasSubstr("0001_first"), HasSubstr("before"), HasSubstr("now")));
+  EXPECT_THAT(answer.out, AllOf(HasSubstr("0001_outbox"), HasSubstr("now")));
   EXPECT_TRUE(sluice.opened.back().create);
   EXPECT_FALSE(sluice.opened.back().needs_schema);
+  EXPECT_THAT(sluice({"db", "migrate"}).out, AllOf(HasSubstr("0001_outbox"), HasSubstr("before")));
   EXPECT_THAT(sluice({"db", "migrate", "-o", "json"}).out,
-              HasSubstr(R"({"version":2,"name":"0002_second","applied_now":false})"));
+              HasSubstr(R"({"version":1,"name":"0001_outbox","applied_now":false})"));
 }
 
 TEST(Db, ADryRunOfAMissingFileListsEverything) {
-  test::CommandLine sluice;
-  sluice.store_exists = false;
+  test::CommandLine sluice{Start::no_file};
   const auto answer = sluice({"db", "migrate", "--dry-run"});
   EXPECT_EQ(answer.exit, Exit::ok);
-  EXPECT_THAT(answer.out, AllOf(HasSubstr("0001_first"), HasSubstr("0002_second"), HasSubstr("would be")));
+  EXPECT_THAT(answer.out, HasSubstr("would be"));
+  for (const auto& migration : store::sqlite_migrations()) EXPECT_THAT(answer.out, HasSubstr(migration.name));
+  EXPECT_FALSE(sluice.store.exists());
 }
 
 TEST(Db, ADryRunRefusesANewerSchema) {
   test::CommandLine sluice;
-  sluice.data.schema = {3, 2};
+  sluice.store.add_future_migration();
   const auto answer = sluice({"db", "migrate", "--dry-run"});
   EXPECT_EQ(answer.exit, Exit::failed);
   EXPECT_THAT(answer.err, HasSubstr("newer sluice"));
 }
 
 TEST(Db, VersionIsOneNumber) {
-  test::CommandLine sluice;
-  sluice.data.schema = {1, 2};
+  test::CommandLine sluice{Start::no_schema};
   const auto answer = sluice({"db", "version"});
-  EXPECT_EQ(answer.out, "1\n");
+  EXPECT_EQ(answer.out, "0\n");
   EXPECT_THAT(answer.err, HasSubstr("sluice db migrate"));
-  EXPECT_EQ(sluice({"db", "version", "-o", "json"}).out, "{\"applied\":1,\"known\":2}\n");
+  EXPECT_EQ(sluice({"db", "version", "-o", "json"}).out, "{\"applied\":0,\"known\":1}\n");
 }
 
 TEST(Db, ValidateExitsWithFindings) {
   test::CommandLine sluice;
   EXPECT_EQ(sluice({"db", "validate"}).exit, Exit::ok);
-  sluice.data.findings = {"table outbox is missing"};
+  sluice.store.sql("drop table settings");
   const auto answer = sluice({"db", "validate"});
   EXPECT_EQ(answer.exit, Exit::findings);
-  EXPECT_EQ(answer.out, "table outbox is missing\n");
-  EXPECT_EQ(sluice({"db", "validate", "-o", "json"}).out, "{\"findings\":[\"table outbox is missing\"]}\n");
-  EXPECT_EQ(sluice({"db", "validate", "-o", "ndjson"}).out, "{\"finding\":\"table outbox is missing\"}\n");
+  EXPECT_EQ(answer.out, "table settings is missing\n");
+  EXPECT_EQ(sluice({"db", "validate", "-o", "json"}).out, "{\"findings\":[\"table settings is missing\"]}\n");
+  EXPECT_EQ(sluice({"db", "validate", "-o", "ndjson"}).out, "{\"finding\":\"table settings is missing\"}\n");
 }
 
+// Where there are roles: tests/cli/postgres_cli_test.cpp.
 TEST(Db, GrantNeedsRolesAndAMember) {
   test::CommandLine sluice;
   const auto embedded = sluice({"db", "grant"});
   EXPECT_EQ(embedded.exit, Exit::usage);
   EXPECT_THAT(embedded.err, HasSubstr("no roles"));
-  sluice.data.capabilities.roles = true;
-  EXPECT_EQ(sluice({"db", "grant"}).out, "created the roles\n");
-  EXPECT_EQ(sluice({"db", "grant", "worker", "app"}).exit, Exit::ok);
-  EXPECT_EQ(sluice({"db", "grant", "worker"}).exit, Exit::usage);
+  EXPECT_THAT(sluice({"db", "grant", "worker", "app"}).err, HasSubstr("no roles"));
+  const auto alone = sluice({"db", "grant", "worker"});
+  EXPECT_EQ(alone.exit, Exit::usage);
+  EXPECT_THAT(alone.err, HasSubstr("sluice db grant ROLE MEMBER"));
   EXPECT_EQ(sluice({"db", "grant", "admin", "app"}).exit, Exit::usage);
-  EXPECT_EQ(sluice.data.granted, (std::vector<std::string>{"- ", "1 app"}));
 }
 
 TEST(Db, SqlNeedsNoStore) {
   test::CommandLine sluice;
-  EXPECT_THAT(sluice({"db", "sql"}).out, AllOf(HasSubstr("-- 0001_first.sql\n"), HasSubstr("create table first();")));
+  EXPECT_THAT(sluice({"db", "sql"}).out, AllOf(HasSubstr("-- 0001_outbox.sql\n"), HasSubstr("create table outbox (")));
   EXPECT_THAT(sluice({"db", "sql", "--store", "postgres://"}).out, HasSubstr("create schema core;"));
   EXPECT_THAT(sluice({"db", "sql", "-o", "json"}).out, HasSubstr(R"({"migrations":[{"version":1,)"));
   EXPECT_TRUE(sluice.opened.empty());

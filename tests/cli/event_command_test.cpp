@@ -13,15 +13,15 @@ using testing::Not;
 class Events : public testing::Test {
  protected:
   Events() {
-    for (int number = 1; number <= 3; ++number) sluice_.data.events.push_back(test::a_record(test::id_of(number)));
-    auto& failed = sluice_.data.events.at(1);
-    failed.status = Status::failed;
-    failed.attempts = 5;
-    failed.last_error = "TimeoutError: \033[31mslow";
-    failed.claimed_at = failed.published_at;
-    failed.failure_history =
-        R"([{"cycle":1,"attempts":5,"last_error":"earlier","failed_at":"2026-05-28T20:28:00Z","replayed_by":"bob"}])";
-    sluice_.data.now += std::chrono::minutes{5};
+    test::EmbeddedStore& store = sluice_.store;
+    for (int number = 1; number <= 3; ++number) store.publish(test::id_of(number));
+    const auto failed = test::id_of(2);
+    store.fail(failed, "earlier");
+    test::must(store->replay(failed, 1, {"bob", "cli", "try again"}));
+    store.fail(failed, "slow", {"sluice.log"});
+    // Sluice itself makes control characters visible; a row that was written by hand may hold them.
+    store.sql("update outbox set last_error = 'TimeoutError: ' || char(27) || '[31mslow' where status = 'failed'");
+    store.now += std::chrono::minutes{5};
   }
   test::CommandLine sluice_;
 };
@@ -68,8 +68,9 @@ TEST_F(Events, ListRefusesBadFlags) {
 }
 
 TEST_F(Events, ShowTellsTheStory) {
-  sluice_.data.handled.push_back({{"sluice.log", "key"}, sluice_.data.now});
-  sluice_.data.audit.push_back({1, sluice_.data.now, {"alice", "cli", "checked"}, "restore", test::id_of(2), 1, "{}"});
+  test::EmbeddedStore& store = sluice_.store;
+  ASSERT_TRUE(store->discard(test::id_of(2), {"alice", "cli", "of no use"}));
+  ASSERT_TRUE(store->restore(test::id_of(2), {"alice", "cli", "checked"}));
   const auto answer = sluice_({"event", "show", test::id_of(2).to_string()});
   EXPECT_EQ(answer.exit, Exit::ok);
   for (const std::string part :
@@ -95,20 +96,21 @@ TEST_F(Events, ShowOfAnUnknownIdIsNotFound) {
 
 TEST_F(Events, StatusCountsByGeneration) {
   const auto table = sluice_({"status"});
-  EXPECT_THAT(table.out, AllOf(HasSubstr("fake:store"), HasSubstr("GENERATION")));
+  EXPECT_THAT(table.out, AllOf(HasSubstr(sluice_.store.path()), HasSubstr("GENERATION")));
   EXPECT_THAT(sluice_({"status", "-o", "json"}).out, HasSubstr(R"("failed":1)"));
 }
 
-TEST_F(Events, LookingNeverCreatesAStore) {
-  sluice_.store_exists = false;
+TEST(NoStore, LookingNeverCreatesAStore) {
+  test::CommandLine sluice{test::EmbeddedStore::Start::no_file};
   for (const std::vector<std::string>& words : {std::vector<std::string>{"event", "list"},
                                                 {"event", "show", test::id_of(1).to_string()},
                                                 {"status"},
                                                 {"generation", "list"},
                                                 {"db", "version"},
                                                 {"db", "validate"}}) {
-    EXPECT_EQ(sluice_(words).exit, Exit::not_found) << words.front();
+    EXPECT_EQ(sluice(words).exit, Exit::not_found) << words.front();
   }
+  EXPECT_FALSE(sluice.store.exists());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 namespace sluice::cli {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 TEST(Generation, AllocatePrintsTheNumberAndNamesTheActor) {
@@ -13,11 +14,9 @@ TEST(Generation, AllocatePrintsTheNumberAndNamesTheActor) {
   const auto answer = sluice({"generation", "allocate", "--note", "release", "--reason", "rollout"});
   EXPECT_EQ(answer.exit, Exit::ok) << answer.err;
   EXPECT_EQ(answer.out, "1\n");
-  ASSERT_EQ(sluice.data.actors.size(), 1U);
-  EXPECT_EQ(sluice.data.actors[0].name, "alice@box");
-  EXPECT_EQ(sluice.data.actors[0].surface, "cli");
-  EXPECT_EQ(sluice.data.actors[0].reason, "rollout");
-  EXPECT_EQ(sluice.data.deployments[0].note, "release");
+  EXPECT_THAT(sluice.store.sql("select actor || ', ' || surface || ', ' || reason from audit"),
+              ElementsAre("alice@box, cli, rollout"));
+  EXPECT_EQ(sluice.store->deployments()->at(0).note, "release");
 }
 
 TEST(Generation, TheActorFollowsThePrecedence) {
@@ -25,8 +24,7 @@ TEST(Generation, TheActorFollowsThePrecedence) {
   sluice.environment["SLUICE_ACTOR"] = "ci";
   sluice({"generation", "allocate"});
   sluice({"generation", "allocate", "--as", "bob"});
-  EXPECT_EQ(sluice.data.actors.at(0).name, "ci");
-  EXPECT_EQ(sluice.data.actors.at(1).name, "bob");
+  EXPECT_THAT(sluice.store.sql("select actor from audit order by id"), ElementsAre("ci", "bob"));
 }
 
 TEST(Generation, ActivateAndList) {

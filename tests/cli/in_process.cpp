@@ -1,15 +1,25 @@
 #include "tests/cli/in_process.hpp"
 
 #include <sstream>
+#include <utility>
+
+#include "store/postgres/postgres_store.hpp"
+#include "store/sqlite/sqlite_store.hpp"
+#include "tests/support/faulty_store.hpp"
 
 namespace sluice::test {
 namespace {
 
 class ScriptedInterruption final : public cli::Interruption {
  public:
-  explicit ScriptedInterruption(std::deque<bool>& script) : script_(script) {}
+  ScriptedInterruption(std::deque<bool>& script, std::deque<std::function<void()>>& meanwhile)
+      : script_(script), meanwhile_(meanwhile) {}
   void arm() override {}
   bool wait_for(Duration) override {
+    if (!meanwhile_.empty()) {
+      meanwhile_.front()();
+      meanwhile_.pop_front();
+    }
     if (script_.empty()) return true;
     const bool stop = script_.front();
     script_.pop_front();
@@ -18,6 +28,7 @@ class ScriptedInterruption final : public cli::Interruption {
 
  private:
   std::deque<bool>& script_;
+  std::deque<std::function<void()>>& meanwhile_;
 };
 
 class RecordingDaemon final : public cli::Daemon {
@@ -31,7 +42,26 @@ class RecordingDaemon final : public cli::Daemon {
 
 }  // namespace
 
-CommandLine::CommandLine() : environment{{"HOME", "/nonexistent"}, {"USER", "alice"}} {}
+CommandLine::CommandLine(EmbeddedStore::Start start)
+    : store(start, ".local/share/sluice/sluice.db"), environment{{"HOME", store.folder()}, {"USER", "alice"}} {}
+
+Result<std::unique_ptr<store::Store>> CommandLine::open(const cli::OpenRequest& request) {
+  opened.push_back(request);
+  if (open_error) return *open_error;
+  if (request.url.kind != config::StoreUrl::Kind::sqlite) {
+    return Error{ErrorCode::unavailable, Retry::safe, "these tests run without a server", "store", ""};
+  }
+  store::SqliteOptions options;
+  options.path = request.url.location;
+  options.create = request.create;
+  options.auto_migrate = request.needs_schema;
+  options.clock = [this] { return store.now; };
+  auto real = store::open_sqlite(options);
+  if (!real || failures.empty()) return real;
+  auto faulty = std::make_unique<FaultyStore>(*std::move(real));
+  for (const auto& [verb, error] : failures) faulty->fail_verb(verb, error);
+  return std::unique_ptr<store::Store>{std::move(faulty)};
+}
 
 Answer CommandLine::operator()(std::vector<std::string> words) {
   std::istringstream in{input};
@@ -39,25 +69,16 @@ Answer CommandLine::operator()(std::vector<std::string> words) {
   std::ostringstream err;
   cli::Console console{in, out, err, terminal, terminal, false};
   cli::Adapters adapters;
-  adapters.open_store = [this](const cli::OpenRequest& request) -> Result<std::unique_ptr<store::Store>> {
-    opened.push_back(request);
-    if (open_error) return *open_error;
-    if (!store_exists && !request.create) {
-      return Error{ErrorCode::not_found, Retry::never, "there is no store", "", ""};
-    }
-    return std::unique_ptr<store::Store>{std::make_unique<FakeStore>(data)};
-  };
+  adapters.open_store = [this](const cli::OpenRequest& request) { return open(request); };
   adapters.start_daemon = [this](const cli::DaemonRequest&) -> Result<std::unique_ptr<cli::Daemon>> {
     if (daemon_error) return *daemon_error;
     return std::unique_ptr<cli::Daemon>{std::make_unique<RecordingDaemon>(daemon_log)};
   };
   adapters.migrations = [](config::StoreUrl::Kind kind) {
-    auto texts = FakeStore::texts();
-    if (kind == config::StoreUrl::Kind::postgres) texts.front().sql = "create schema core;";
-    return texts;
+    return kind == config::StoreUrl::Kind::sqlite ? store::sqlite_migrations() : store::postgres_migrations();
   };
-  adapters.interruption = std::make_shared<ScriptedInterruption>(interruptions);
-  adapters.entropy = {[this] { return data.now; }, [this] { return std::array<std::uint8_t, 10>{++random_}; }};
+  adapters.interruption = std::make_shared<ScriptedInterruption>(interruptions, meanwhile);
+  adapters.entropy = {[this] { return store.now; }, [this] { return std::array<std::uint8_t, 10>{++random_}; }};
   const auto exit = cli::run({std::move(words), environment, "box"}, console, adapters);
   return {exit, out.str(), err.str()};
 }

@@ -1,12 +1,15 @@
-// The command line in this process: words in, exit code and both streams out.
+// The command line in this process: words in, exit code and both streams out. The store is a real
+// embedded one, below a home directory that is gone with the test.
 #pragma once
 
 #include <deque>
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "cli/run.hpp"
-#include "tests/cli/fake_store.hpp"
+#include "tests/support/embedded_store.hpp"
 
 namespace sluice::test {
 
@@ -18,22 +21,24 @@ struct Answer {
 
 class CommandLine {
  public:
-  CommandLine();
+  explicit CommandLine(EmbeddedStore::Start start = EmbeddedStore::Start::migrated);
 
   Answer operator()(std::vector<std::string> words);
 
-  FakeData data;                    ///< what the store holds
-  bool store_exists = true;         ///< false: opening without `create` is not_found
-  std::optional<Error> open_error;  ///< opening fails with it
+  EmbeddedStore store;                    ///< what the commands open when no flag names another one
+  std::map<std::string, Error> failures;  ///< by verb: each call of it fails
+  std::optional<Error> open_error;        ///< opening fails with it
   std::vector<cli::OpenRequest> opened;
   config::Environment environment;
   std::string input;  ///< standard input
   bool terminal = false;
-  std::deque<bool> interruptions;       ///< answers of wait_for, then `true` for ever
-  std::vector<std::string> daemon_log;  ///< started, stopped
+  std::deque<bool> interruptions;               ///< answers of wait_for, then `true` for ever
+  std::deque<std::function<void()>> meanwhile;  ///< what others do during the n-th wait
+  std::vector<std::string> daemon_log;          ///< started, stopped
   std::optional<Error> daemon_error;
 
  private:
+  Result<std::unique_ptr<store::Store>> open(const cli::OpenRequest& request);
   std::uint8_t random_ = 0;
 };
 

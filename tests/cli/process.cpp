@@ -1,6 +1,7 @@
 #include "tests/cli/process.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +19,13 @@ constexpr uid_t kNobody = 65534;
 std::string contents(const std::string& path) {
   std::ifstream file{path, std::ios::binary};
   return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+// In the child. The write beyond the limit then fails with EFBIG; without the signal, which would end
+// the process. What is ignored stays so across exec.
+bool limit_file_size(std::uint64_t bytes) {
+  const rlimit limit{bytes, bytes};
+  return ::signal(SIGXFSZ, SIG_IGN) != SIG_ERR && ::setrlimit(RLIMIT_FSIZE, &limit) == 0;
 }
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
@@ -90,6 +98,7 @@ std::unique_ptr<Running> Home::start(const std::vector<std::string>& words, cons
     const int err = ::open(err_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     if (::chdir(folder.c_str()) != 0 || ::dup2(in, 0) < 0 || ::dup2(pipe[1], 1) < 0 || ::dup2(err, 2) < 0) ::_exit(127);
     if (as_nobody && ::geteuid() == 0 && (::setgid(kNobody) != 0 || ::setuid(kNobody) != 0)) ::_exit(127);
+    if (file_size_limit && !limit_file_size(*file_size_limit)) ::_exit(127);
     ::execve(SLUICE_BINARY, argv.data(), envp.data());
     ::_exit(127);
   }

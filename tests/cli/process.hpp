@@ -3,8 +3,10 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,6 +55,7 @@ class Home {
   [[nodiscard]] std::vector<std::string> files() const;
 
   std::map<std::string, std::string> environment;
+  std::optional<std::uint64_t> file_size_limit;  ///< bytes: no file grows beyond it, as on a full disk
   bool as_nobody = false;  ///< started by root: gives the rights up, so that file permissions bind
 
  private:

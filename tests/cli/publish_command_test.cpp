@@ -17,7 +17,7 @@ class Publish : public testing::Test {
     words.insert(words.begin(), "publish");
     return sluice_(std::move(words));
   }
-  const store::EventRecord& stored() { return sluice_.data.events.at(0); }
+  store::EventRecord stored(std::size_t number = 0) { return sluice_.store.events().at(number); }
   test::CommandLine sluice_;
 };
 
@@ -58,7 +58,7 @@ TEST_F(Publish, EveryFlagReachesTheStore) {
                                "--traceparent",
                                "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"});
   ASSERT_EQ(answer.exit, Exit::ok) << answer.err;
-  const auto& event = stored();
+  const auto event = stored();
   EXPECT_EQ(event.envelope.event_id(), test::id_of(5));
   EXPECT_EQ(event.envelope.source(), "billing");
   EXPECT_EQ(event.envelope.target(), "worlds");
@@ -69,22 +69,16 @@ TEST_F(Publish, EveryFlagReachesTheStore) {
   EXPECT_EQ(event.ordering_key, "k");
   EXPECT_EQ(event.channel, "outbox_gen_7_hot");
   EXPECT_EQ(event.content_class, "blob");
-  EXPECT_EQ(event.retry_after, sluice_.data.now + std::chrono::seconds{90});
+  EXPECT_EQ(event.retry_after, sluice_.store.now + std::chrono::seconds{90});
 }
 
 TEST_F(Publish, TakesTheNewestLiveGenerationUnlessToldOtherwise) {
-  sluice_.data.deployments.push_back({.generation = 4,
-                                      .state = GenerationState::live,
-                                      .note = "",
-                                      .changed_by = "",
-                                      .activated_at = {},
-                                      .draining_at = {},
-                                      .retired_at = {}});
+  sluice_.store.bring_generation(4, GenerationState::live);
   publish({"demo.hello"});
   EXPECT_EQ(stored().generation, 4);
   sluice_.environment["SPECTRAL_GENERATION"] = "9";
   publish({"demo.hello"});
-  EXPECT_EQ(sluice_.data.events.at(1).generation, 9);
+  EXPECT_EQ(stored(1).generation, 9);
 }
 
 TEST_F(Publish, DataComesFromAFileOrStandardInput) {
@@ -94,7 +88,7 @@ TEST_F(Publish, DataComesFromAFileOrStandardInput) {
   EXPECT_EQ(stored().envelope.payload(), R"({"from":"file"})");
   sluice_.input = R"({"from":"stdin"})";
   publish({"demo.hello", "--data", "-"});
-  EXPECT_EQ(sluice_.data.events.at(1).envelope.payload(), R"({"from":"stdin"})");
+  EXPECT_EQ(stored(1).envelope.payload(), R"({"from":"stdin"})");
 }
 
 TEST_F(Publish, BadInputIsRefusedBeforeAStoreIsOpened) {
@@ -148,7 +142,7 @@ TEST_F(Publish, ADuplicateIsSaidAndIsNoError) {
 }
 
 TEST_F(Publish, ALostCommitIsUnknown) {
-  sluice_.data.failures["publish"] = {ErrorCode::unavailable, Retry::in_doubt, "lost", "", ""};
+  sluice_.failures["publish"] = {ErrorCode::unavailable, Retry::in_doubt, "lost", "", ""};
   const auto answer = publish({"demo.hello", "--id", test::id_of(5).to_string()});
   EXPECT_EQ(answer.exit, Exit::unavailable);
   EXPECT_EQ(answer.out, "");
@@ -157,13 +151,20 @@ TEST_F(Publish, ALostCommitIsUnknown) {
 }
 
 TEST_F(Publish, WaitEndsWithTheEvent) {
+  std::vector<store::ClaimedEvent> claimed;
+  const auto claim = [&] { claimed = sluice_.store.claim_all(); };
+  const auto settle = [&](const Outcome& outcome) { sluice_.store.settle(claimed.at(0), outcome); };
   sluice_.interruptions = {false, false, false};
-  sluice_.data.next_statuses = {Status::pending, Status::in_flight, Status::delivered};
+  sluice_.meanwhile = {[] {}, claim, [&] { settle(Outcome::handled()); }};
   const auto delivered = publish({"demo.hello", "--wait"});
   EXPECT_EQ(delivered.exit, Exit::ok);
   EXPECT_THAT(delivered.err, HasSubstr("delivered"));
-  sluice_.data.next_statuses = {Status::failed};
-  EXPECT_EQ(publish({"demo.hello", "--wait"}).exit, Exit::failed);
+  EXPECT_TRUE(sluice_.interruptions.empty());
+  sluice_.interruptions = {false, false};
+  sluice_.meanwhile = {claim, [&] { settle(Outcome::failed({"PayloadError", "bad", {}, true})); }};
+  const auto failed = publish({"demo.hello", "--wait"});
+  EXPECT_EQ(failed.exit, Exit::failed);
+  EXPECT_THAT(failed.err, HasSubstr("PayloadError: bad"));
 }
 
 TEST_F(Publish, WaitTimesOutAndDetaches) {
@@ -175,18 +176,21 @@ TEST_F(Publish, WaitTimesOutAndDetaches) {
 }
 
 TEST_F(Publish, WaitWithJsonPrintsTheRowOnce) {
-  sluice_.data.next_statuses = {Status::delivered};
-  const auto answer = publish({"demo.hello", "--wait", "-o", "json"});
+  const std::string id = test::id_of(5).to_string();
+  publish({"demo.hello", "--id", id});
+  sluice_.store.deliver(test::id_of(5));
+  const auto answer = publish({"demo.hello", "--id", id, "--wait", "-o", "json"});
+  EXPECT_EQ(answer.exit, Exit::ok) << answer.err;
   EXPECT_THAT(answer.out, HasSubstr(R"("status":"delivered")"));
   EXPECT_EQ(std::count(answer.out.begin(), answer.out.end(), '\n'), 1);
 }
 
-TEST_F(Publish, ADryRunNeedsNoStore) {
-  sluice_.store_exists = false;
-  const auto answer = publish({"demo.hello", "--dry-run", "-o", "json"});
+TEST(PublishWithoutAStore, ADryRunNeedsNone) {
+  test::CommandLine sluice{test::EmbeddedStore::Start::no_file};
+  const auto answer = sluice({"publish", "demo.hello", "--dry-run", "-o", "json"});
   EXPECT_EQ(answer.exit, Exit::ok) << answer.err;
   EXPECT_THAT(answer.out, HasSubstr(R"("outcome":"planned")"));
-  EXPECT_TRUE(sluice_.data.events.empty());
+  EXPECT_FALSE(sluice.store.exists());
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ TEST(Serve, SaysWhenItIsReadyAndStopsCleanly) {
   sluice.interruptions = {false, false, true};
   const auto answer = sluice({"serve"});
   EXPECT_EQ(answer.exit, Exit::ok);
-  EXPECT_EQ(answer.out, "sluice is ready: store fake:store, generation 1\n");
+  EXPECT_EQ(answer.out, "sluice is ready: store " + sluice.store.path() + ", generation 1\n");
   EXPECT_THAT(answer.err, HasSubstr("nothing listens"));
   EXPECT_THAT(sluice.daemon_log, ElementsAre("started", "stopped"));
   EXPECT_TRUE(sluice.interruptions.empty());
@@ -23,7 +23,7 @@ TEST(Serve, SaysWhenItIsReadyAndStopsCleanly) {
 TEST(Serve, ReadinessIsJsonWhenAskedFor) {
   test::CommandLine sluice;
   EXPECT_EQ(sluice({"serve", "-o", "json", "--generation", "3"}).out,
-            "{\"ready\":true,\"store\":\"fake:store\",\"generation\":3}\n");
+            "{\"ready\":true,\"store\":\"" + sluice.store.path() + "\",\"generation\":3}\n");
 }
 
 TEST(Serve, IsNotReadyWhenItCannotStart) {

@@ -1,8 +1,13 @@
 // A store that fails one call, chosen by number, and forwards all others: with n = 1, 2, 3… a test
-// walks the fault through every step of what it drives.
+// walks the fault through every step of what it drives. Or it fails one verb with a given error.
 #pragma once
 
 #include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "store/store.hpp"
@@ -17,6 +22,7 @@ enum class Fault {
 class FaultyStore : public store::Store {
  public:
   explicit FaultyStore(store::Store& inner) : inner_(inner) {}
+  explicit FaultyStore(std::unique_ptr<store::Store> inner) : owned_(std::move(inner)), inner_(*owned_) {}
 
   /// The n-th call from now on fails, and the `count - 1` after it; n = 1 is the next.
   void fail_call(int n, Fault fault, int count = 1) {
@@ -27,91 +33,96 @@ class FaultyStore : public store::Store {
   }
   [[nodiscard]] int calls() const { return calls_; }
 
+  /// Each call of the verb (`publish`, `get_event`, …) fails with this error, and nothing is done.
+  /// To be said before other threads use the store.
+  void fail_verb(const std::string& verb, Error error) { refused_.insert_or_assign(verb, std::move(error)); }
+
   Result<std::vector<store::PublishOutcome>> publish(std::span<const store::NewEvent> events) override {
-    return pass([&] { return inner_.publish(events); });
+    return pass("publish", [&] { return inner_.publish(events); });
   }
   Result<std::vector<store::ClaimedEvent>> claim(const store::ClaimRequest& request) override {
-    return pass([&] { return inner_.claim(request); });
+    return pass("claim", [&] { return inner_.claim(request); });
   }
   Result<store::SettleReport> settle(std::span<const store::SettleItem> items) override {
-    return pass([&] { return inner_.settle(items); });
+    return pass("settle", [&] { return inner_.settle(items); });
   }
   Result<std::vector<Uuid>> heartbeat(std::span<const store::ClaimRef> claims, Duration ttl) override {
-    return pass([&] { return inner_.heartbeat(claims, ttl); });
+    return pass("heartbeat", [&] { return inner_.heartbeat(claims, ttl); });
   }
   Result<std::vector<store::HandledKey>> already_handled(std::span<const store::HandledKey> keys) override {
-    return pass([&] { return inner_.already_handled(keys); });
+    return pass("already_handled", [&] { return inner_.already_handled(keys); });
   }
   Result<std::optional<Timestamp>> next_due(Generation generation) override {
-    return pass([&] { return inner_.next_due(generation); });
+    return pass("next_due", [&] { return inner_.next_due(generation); });
   }
   Result<std::vector<store::ExpiredClaim>> expired_claims(int limit) override {
-    return pass([&] { return inner_.expired_claims(limit); });
+    return pass("expired_claims", [&] { return inner_.expired_claims(limit); });
   }
   Result<store::RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run) override {
-    return pass([&] { return inner_.sweep_retention(policies, limit, dry_run); });
+    return pass("sweep_retention", [&] { return inner_.sweep_retention(policies, limit, dry_run); });
   }
   Result<Timestamp> now() override {
-    return pass([&] { return inner_.now(); });
+    return pass("now", [&] { return inner_.now(); });
   }
   Result<store::EventPage> list_events(const store::EventFilter& filter, int limit,
                                        std::optional<std::int64_t> before_seq) override {
-    return pass([&] { return inner_.list_events(filter, limit, before_seq); });
+    return pass("list_events", [&] { return inner_.list_events(filter, limit, before_seq); });
   }
   Result<store::EventRecord> get_event(const Uuid& id) override {
-    return pass([&] { return inner_.get_event(id); });
+    return pass("get_event", [&] { return inner_.get_event(id); });
   }
   Result<std::vector<store::HandledRecord>> handled(const store::EventRecord& event) override {
-    return pass([&] { return inner_.handled(event); });
+    return pass("handled", [&] { return inner_.handled(event); });
   }
   Result<std::vector<store::AuditRecord>> audit_of(const Uuid& event_id) override {
-    return pass([&] { return inner_.audit_of(event_id); });
+    return pass("audit_of", [&] { return inner_.audit_of(event_id); });
   }
   Result<store::StoreStatus> status() override {
-    return pass([&] { return inner_.status(); });
+    return pass("status", [&] { return inner_.status(); });
   }
   Result<store::ReplayReport> replay(const Uuid& id, Generation new_generation, const store::Actor& actor) override {
-    return pass([&] { return inner_.replay(id, new_generation, actor); });
+    return pass("replay", [&] { return inner_.replay(id, new_generation, actor); });
   }
   Result<void> discard(const Uuid& id, const store::Actor& actor) override {
-    return pass([&] { return inner_.discard(id, actor); });
+    return pass("discard", [&] { return inner_.discard(id, actor); });
   }
   Result<void> restore(const Uuid& id, const store::Actor& actor) override {
-    return pass([&] { return inner_.restore(id, actor); });
+    return pass("restore", [&] { return inner_.restore(id, actor); });
   }
   Result<std::vector<store::Deployment>> deployments() override {
-    return pass([&] { return inner_.deployments(); });
+    return pass("deployments", [&] { return inner_.deployments(); });
   }
   Result<store::Deployment> allocate_generation(std::optional<Generation> wanted, const std::string& note,
                                                 const store::Actor& actor) override {
-    return pass([&] { return inner_.allocate_generation(wanted, note, actor); });
+    return pass("allocate_generation", [&] { return inner_.allocate_generation(wanted, note, actor); });
   }
   Result<store::Deployment> move_generation(Generation generation, GenerationState to,
                                             const store::Actor& actor) override {
-    return pass([&] { return inner_.move_generation(generation, to, actor); });
+    return pass("move_generation", [&] { return inner_.move_generation(generation, to, actor); });
   }
   Result<Generation> default_generation() override {
-    return pass([&] { return inner_.default_generation(); });
+    return pass("default_generation", [&] { return inner_.default_generation(); });
   }
   Result<store::SchemaVersion> schema_version() override {
-    return pass([&] { return inner_.schema_version(); });
+    return pass("schema_version", [&] { return inner_.schema_version(); });
   }
   Result<std::vector<store::MigrationStep>> migrate() override {
-    return pass([&] { return inner_.migrate(); });
+    return pass("migrate", [&] { return inner_.migrate(); });
   }
   Result<std::vector<std::string>> validate() override {
-    return pass([&] { return inner_.validate(); });
+    return pass("validate", [&] { return inner_.validate(); });
   }
   [[nodiscard]] std::vector<store::MigrationText> migrations() const override { return inner_.migrations(); }
   Result<std::vector<std::string>> grant(std::optional<store::Grant> role, const std::string& member) override {
-    return pass([&] { return inner_.grant(role, member); });
+    return pass("grant", [&] { return inner_.grant(role, member); });
   }
   [[nodiscard]] store::Capabilities capabilities() const override { return inner_.capabilities(); }
   [[nodiscard]] std::string display_name() const override { return inner_.display_name(); }
 
  private:
   template <class Call>
-  auto pass(Call call) -> decltype(call()) {
+  auto pass(std::string_view verb, Call call) -> decltype(call()) {
+    if (const auto refused = refused_.find(verb); refused != refused_.end()) return refused->second;
     const int number = ++calls_;
     if (number < first_ || number > last_) return call();
     if (fault_ == Fault::before) return Error{ErrorCode::unavailable, Retry::safe, "the store is away", {}, {}};
@@ -119,7 +130,9 @@ class FaultyStore : public store::Store {
     return Error{ErrorCode::unavailable, Retry::in_doubt, "the answer was lost", {}, {}};
   }
 
+  std::unique_ptr<store::Store> owned_;  // empty when somebody else owns it
   store::Store& inner_;
+  std::map<std::string, Error, std::less<>> refused_;
   std::atomic<int> calls_ = 0;
   std::atomic<int> first_ = 0;  // 0 with last_ 0: no call fails
   std::atomic<int> last_ = 0;

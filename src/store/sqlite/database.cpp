@@ -29,7 +29,9 @@ Result<void> use_wal(Connection& connection, Duration patience) {
     if (changed && *changed) return {};
     if (changed)
       return Error{ErrorCode::unavailable, Retry::never, "the file system does not support write-ahead logs", {}, {}};
-    if (changed.error().retry != Retry::safe || std::chrono::steady_clock::now() >= deadline) return changed.error();
+    // Another process may be done soon; a full disk does not empty itself.
+    const bool passing = changed.error().code == ErrorCode::unavailable && changed.error().retry == Retry::safe;
+    if (!passing || std::chrono::steady_clock::now() >= deadline) return changed.error();
     std::this_thread::sleep_for(std::chrono::milliseconds{5});
   }
 }

@@ -26,7 +26,7 @@ Result<std::int64_t> apply(Connection& connection, const SettleItem& item, Times
   if (decision.next == Status::failed) {
     return connection.run(sql::settle_failed, {{":counted", decision.counts_attempt},
                                                {":last_error", decision.last_error},
-                                               {":error_class", decision.error_class},
+                                               {":failure_class", decision.error_class},
                                                {":fingerprint", decision.fingerprint},
                                                {":now", now},
                                                {":id", claim.event_id},
@@ -35,7 +35,7 @@ Result<std::int64_t> apply(Connection& connection, const SettleItem& item, Times
   return connection.run(sql::settle_pending, {{":retry_after", decision.not_before.value_or(now + decision.delay)},
                                               {":counted", decision.counts_attempt},
                                               {":last_error", decision.last_error},
-                                              {":error_class", decision.error_class},
+                                              {":failure_class", decision.error_class},
                                               {":fingerprint", decision.fingerprint},
                                               {":now", now},
                                               {":id", claim.event_id},

@@ -4,22 +4,39 @@
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
+#include <utility>
 
 namespace sluice::store::sqlite {
 namespace {
-
-bool out_of_space(int system_errno) {
-  return system_errno == ENOSPC || system_errno == EDQUOT || system_errno == EFBIG;
-}
 
 Error make(ErrorCode code, Retry retry, std::string message, std::string hint = {}) {
   return Error{code, retry, std::move(message), {}, std::move(hint)};
 }
 
-Error io_error(int code, int system_errno, const std::string& path, const std::string& detail) {
-  if (out_of_space(system_errno)) {
-    return make(ErrorCode::exhausted, Retry::safe, "there is no space left to write " + path, "free some disk space");
+Error no_space(const std::string& path) {
+  return make(ErrorCode::exhausted, Retry::safe, path + " cannot grow: the disk is full",
+              "free some disk space and try again");
+}
+
+/// None when the errno has nothing to do with space.
+std::optional<Error> out_of_space(int system_errno, const std::string& path) {
+  switch (system_errno) {
+    case ENOSPC:
+      return no_space(path);
+    case EDQUOT:
+      return make(ErrorCode::exhausted, Retry::safe, path + " cannot grow: the disk quota is used up",
+                  "free some disk space or raise the quota, and try again");
+    case EFBIG:
+      return make(ErrorCode::exhausted, Retry::safe, path + " cannot grow: the limit for the size of a file is reached",
+                  "raise the limit (see ulimit -f) or move the store to another file system, and try again");
+    default:
+      return std::nullopt;
   }
+}
+
+Error io_error(int code, int system_errno, const std::string& path, const std::string& detail) {
+  if (auto full = out_of_space(system_errno, path)) return *std::move(full);
   // A failed sync leaves open whether the commit reached the disk.
   const bool unsynced = code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_DIR_FSYNC;
   return make(ErrorCode::unavailable, unsynced ? Retry::in_doubt : Retry::safe,
@@ -48,7 +65,7 @@ Error last_error(sqlite3* db, int code, const std::string& path) {
   const std::string detail = db != nullptr ? sqlite3_errmsg(db) : sqlite3_errstr(code);
   switch (code & 0xff) {
     case SQLITE_FULL:
-      return make(ErrorCode::exhausted, Retry::safe, "there is no space left to write " + path, "free some disk space");
+      return no_space(path);
     case SQLITE_NOMEM:
       return make(ErrorCode::exhausted, Retry::safe, "there is not enough memory to work on " + path);
     case SQLITE_READONLY:

@@ -172,6 +172,8 @@ TEST_F(SqliteStoreTest, AFullDiskIsExhaustedAndRetryable) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::exhausted);
   EXPECT_EQ(refused.error().retry, Retry::safe);
+  EXPECT_EQ(refused.error().message, path_ + " cannot grow: the disk is full");
+  EXPECT_THAT(refused.error().hint, HasSubstr("free some disk space"));
 }
 
 TEST_F(SqliteStoreTest, ADamagedValueIsAnErrorAndNotAGuess) {

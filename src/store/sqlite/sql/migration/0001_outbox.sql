@@ -48,7 +48,7 @@ create table outbox (
   attempts integer not null default 0
     constraint "attempts must not be negative" check (attempts >= 0),
   last_error text,
-  error_class text,
+  failure_class text,
   fingerprint text,
   first_failed_at text,
   failure_history text not null default '[]'

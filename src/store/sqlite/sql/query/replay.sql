@@ -3,7 +3,7 @@
 -- from the old generation follows the event to the new one.
 update outbox
 set status = 'pending', generation = :new_generation, retry_after = :now, attempts = 0,
-    last_error = null, error_class = null, fingerprint = null, first_failed_at = null,
+    last_error = null, failure_class = null, fingerprint = null, first_failed_at = null,
     claimed_at = null, claimed_by = null, delivered_at = null,
     channel = case
       when channel = 'outbox_gen_' || generation or channel glob 'outbox_gen_' || generation || '_*'
@@ -21,7 +21,7 @@ set status = 'pending', generation = :new_generation, retry_after = :now, attemp
           'failed_at', claimed_at,
           'replayed_at', :now,
           'replayed_by', :replayed_by,
-          'error_class', error_class,
+          'error_class', failure_class,
           'fingerprint', fingerprint,
           'from_generation', generation,
           'to_generation', :new_generation,

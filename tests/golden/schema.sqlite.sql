@@ -1,0 +1,219 @@
+CREATE TRIGGER audit_no_delete before delete on audit
+begin
+  select raise(abort, 'the audit is append-only: a record cannot be deleted');
+end;
+
+CREATE TRIGGER audit_no_update before update on audit
+begin
+  select raise(abort, 'the audit is append-only: a record cannot be changed');
+end;
+
+CREATE TRIGGER outbox_idempotency_key after insert on outbox when new.idempotency_key is null
+begin
+  update outbox set idempotency_key = new.id where seq = new.seq;
+end;
+
+CREATE TRIGGER outbox_identity before update of id, seq, idempotency_key on outbox
+  when new.id <> old.id or new.seq <> old.seq or new.idempotency_key is not coalesce(old.idempotency_key, old.id)
+begin
+  select raise(abort, 'id, seq and idempotency_key never change');
+end;
+
+CREATE TRIGGER outbox_key_delete after delete on outbox when old.ordering_key is not null
+begin
+  update outbox set key_blocked = 0
+    where key_blocked = 1 and seq = coalesce(
+      (select seq from outbox where ordering_key = old.ordering_key and status = 'in_flight'),
+      (select min(seq) from outbox where ordering_key = old.ordering_key and status = 'pending'));
+end;
+
+CREATE TRIGGER outbox_key_insert after insert on outbox when new.ordering_key is not null
+begin
+  update outbox set key_blocked = 1
+    where ordering_key = new.ordering_key and status = 'pending' and key_blocked = 0 and seq <> coalesce(
+      (select seq from outbox where ordering_key = new.ordering_key and status = 'in_flight'),
+      (select min(seq) from outbox where ordering_key = new.ordering_key and status = 'pending'));
+end;
+
+CREATE TRIGGER outbox_key_update after update of status on outbox
+  when new.ordering_key is not null and new.status <> old.status
+begin
+  update outbox set key_blocked = 1
+    where ordering_key = new.ordering_key and status = 'pending' and key_blocked = 0 and seq <> coalesce(
+      (select seq from outbox where ordering_key = new.ordering_key and status = 'in_flight'),
+      (select min(seq) from outbox where ordering_key = new.ordering_key and status = 'pending'));
+  update outbox set key_blocked = 0
+    where key_blocked = 1 and seq = coalesce(
+      (select seq from outbox where ordering_key = new.ordering_key and status = 'in_flight'),
+      (select min(seq) from outbox where ordering_key = new.ordering_key and status = 'pending'));
+end;
+
+CREATE TRIGGER outbox_transition before update of status, claim_seq on outbox
+begin
+  select case
+    when old.status = 'pending' and new.status not in ('pending', 'in_flight')
+      then raise(abort, 'a pending event can only become in_flight, by a claim')
+    when old.status = 'delivered' and new.status not in ('delivered', 'failed')
+      then raise(abort, 'a delivered event can only become failed, by a consumer''s report')
+    when old.status = 'failed' and new.status not in ('failed', 'pending')
+      then raise(abort, 'a failed event can only become pending, by a replay')
+    when old.status = 'pending' and new.status = 'in_flight' and new.claim_seq <> old.claim_seq + 1
+      then raise(abort, 'a claim must raise claim_seq by exactly one')
+    when (old.status <> 'pending' or new.status <> 'in_flight') and new.claim_seq <> old.claim_seq
+      then raise(abort, 'claim_seq changes with a claim only')
+    when old.status <> 'pending' and new.status = 'pending' and new.retry_after is null
+      then raise(abort, 'an event that becomes pending again must have retry_after set')
+    when old.status = 'failed' and new.status = 'pending' and new.failure_history = old.failure_history
+      then raise(abort, 'a replay must record the cycle that it closes in failure_history')
+  end;
+end;
+
+CREATE TABLE audit (
+  id integer primary key autoincrement,
+  at text not null default (strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000Z'),
+  actor text not null,
+  surface text not null,
+  reason text not null default '',
+  action text not null,
+  event_id text,
+  count integer not null default 1,
+  detail text not null default '{}'
+    constraint "detail must be JSON" check (json_valid(detail))
+) strict;
+
+CREATE TABLE deployments (
+  generation integer primary key
+    constraint "generation must be at least 1" check (generation >= 1),
+  state text not null default 'allocated'
+    constraint "state must be allocated, live, draining or retired"
+      check (state in ('allocated', 'live', 'draining', 'retired')),
+  note text not null default '',
+  changed_by text not null default '',
+  allocated_at text not null default (strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000Z'),
+  activated_at text,
+  draining_at text,
+  retired_at text
+) strict;
+
+CREATE TABLE event_handled (
+  handler_name text not null,
+  idempotency_key text not null,
+  handled_at text not null default (strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000Z'),
+  event_id text,
+  primary key (idempotency_key, handler_name)
+) strict, without rowid;
+
+CREATE TABLE outbox (
+  -- Insert order. Autoincrement: a number is never given twice, also after retention deleted rows.
+  seq integer primary key autoincrement,
+  -- The default makes a version 7 id for a plain INSERT.
+  id text not null unique
+    default (printf('%08x-%04x-7%03x-%04x-%04x%08x',
+      (cast((julianday('now') - 2440587.5) * 86400000 as integer) >> 16) & 0xffffffff,
+      cast((julianday('now') - 2440587.5) * 86400000 as integer) & 0xffff,
+      random() & 0xfff, 0x8000 | (random() & 0x3fff), random() & 0xffff, random() & 0xffffffff))
+    constraint "id must be a lower-case uuid"
+      check (id like '________-____-____-____-____________' and id = lower(id)),
+  event_type text not null
+    constraint "event_type must have 1 to 255 bytes" check (length(cast(event_type as blob)) between 1 and 255),
+  event_version integer not null default 1
+    constraint "event_version must be at least 1" check (event_version >= 1),
+  occurred_at text not null default (strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000Z')
+    constraint "occurred_at must be written as 2026-01-31T09:00:00.000000Z"
+      check (occurred_at like '____-__-__T__:__:__.______Z'),
+  source text not null
+    constraint "source must be a context name ([a-z][a-z0-9_]*)"
+      check (source glob '[a-z]*' and source not glob '*[^a-z0-9_]*'),
+  target text
+    constraint "target must be a context name ([a-z][a-z0-9_]*)"
+      check (target glob '[a-z]*' and target not glob '*[^a-z0-9_]*'),
+  content_class text not null default 'default',
+  channel text not null default 'outbox_default'
+    constraint "channel must have 1 to 63 bytes" check (length(cast(channel as blob)) between 1 and 63),
+  generation integer not null
+    constraint "generation must be at least 1" check (generation >= 1),
+  workspace_id text,
+  payload text not null
+    constraint "payload must be a JSON object"
+      check (case when json_valid(payload) then json_type(payload) = 'object' else 0 end),
+  -- Null only within an INSERT that leaves it out: outbox_idempotency_key fills in the id.
+  idempotency_key text
+    constraint "idempotency_key must have 1 to 255 bytes"
+      check (length(cast(idempotency_key as blob)) between 1 and 255),
+  trace_context text,
+  status text not null default 'pending'
+    constraint "status must be pending, in_flight, delivered or failed"
+      check (status in ('pending', 'in_flight', 'delivered', 'failed')),
+  attempts integer not null default 0
+    constraint "attempts must not be negative" check (attempts >= 0),
+  last_error text,
+  failure_class text,
+  fingerprint text,
+  first_failed_at text,
+  failure_history text not null default '[]'
+    constraint "failure_history must be a JSON array"
+      check (case when json_valid(failure_history) then json_type(failure_history) = 'array' else 0 end),
+  claimed_at text,
+  claimed_by text,
+  claim_seq integer not null default 0,
+  claim_expires_at text,
+  retry_after text
+    constraint "retry_after must be written as 2026-01-31T09:00:00.000000Z"
+      check (retry_after like '____-__-__T__:__:__.______Z'),
+  ordering_key text
+    constraint "ordering_key must have 1 to 255 bytes" check (length(cast(ordering_key as blob)) between 1 and 255),
+  -- 1 while another event of the same ordering key goes first; kept by the outbox_key_* triggers, so
+  -- that a claim never looks at events that have to wait for their predecessor.
+  key_blocked integer not null default 0,
+  published_at text not null default (strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000Z'),
+  delivered_at text,
+  deleted_at text,
+  constraint "only delivered or failed events may be tombstoned"
+    check (deleted_at is null or status in ('delivered', 'failed'))
+) strict;
+
+CREATE TABLE settings (
+  key text primary key not null,
+  value text not null,
+  description text not null
+) strict, without rowid;
+
+CREATE TABLE sluice_migrations (
+  version integer primary key,
+  name text not null,
+  checksum text not null,
+  applied_at text not null
+) strict
+;
+
+CREATE TABLE sqlite_sequence(name,seq);
+
+CREATE INDEX audit_event on audit (event_id) where event_id is not null;
+
+CREATE INDEX event_handled_age on event_handled (handled_at);
+
+CREATE INDEX outbox_claims on outbox (coalesce(claim_expires_at, ''), generation, occurred_at)
+  where status = 'in_flight';
+
+CREATE INDEX outbox_due on outbox (generation, key_blocked, retry_after, seq, occurred_at, target, channel)
+  where status = 'pending' and retry_after is not null;
+
+CREATE INDEX outbox_failed on outbox (seq) where status = 'failed';
+
+CREATE INDEX outbox_finished on outbox (status, generation, occurred_at)
+  where deleted_at is null and status in ('delivered', 'failed');
+
+CREATE INDEX outbox_fresh on outbox (generation, key_blocked, seq, occurred_at, target, channel)
+  where status = 'pending' and retry_after is null;
+
+CREATE INDEX outbox_key_claimable on outbox (ordering_key)
+  where ordering_key is not null and status = 'pending' and key_blocked = 0;
+
+CREATE UNIQUE INDEX outbox_key_in_flight on outbox (ordering_key)
+  where ordering_key is not null and status = 'in_flight';
+
+CREATE INDEX outbox_key_pending on outbox (ordering_key, seq)
+  where ordering_key is not null and status = 'pending';
+
+CREATE INDEX outbox_tombstones on outbox (deleted_at, status) where deleted_at is not null;
+
