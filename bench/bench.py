@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-BUILD = HERE.parent / "build"
+BUILD = Path(os.environ.get("SLUICE_BUILD_DIR", HERE.parent / "build"))
 BIN = os.environ.get("SLUICE_TEST_POSTGRES_BIN", "")
 SERVER = os.environ.get("SLUICE_TEST_POSTGRES", "")
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "sluice" / "bench-peers"
@@ -46,7 +46,7 @@ class Database:
 
     def __init__(self, migrate=True):
         Database.count += 1
-        self.name = f"bench_{Database.count}"
+        self.name = f"bench_{os.getpid()}_{Database.count}"
         self.url = SERVER.rsplit("/", 1)[0] + "/" + self.name
         self.migrate = migrate
 

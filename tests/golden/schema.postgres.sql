@@ -635,53 +635,28 @@ CREATE FUNCTION core.outbox_sweep(p_active interval, p_grace interval, p_handled
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
-    v_generation bigint := 0;
-    v_after      bigint;
-    v_page       record;
-    v_old        uuid[] := '{}';
-    v_gone       uuid[];
+    v_ids    uuid[];
+    v_failed bigint;
 begin
     perform set_config('sluice.audited', 'on', true);
-    tombstoned := 0; deleted := 0; failed := 0; handled := 0; more := false;
     -- Index outbox_tombstones.
-    select coalesce(array_agg(t.id), '{}'), count(*) filter (where t.status = 'failed') into v_gone, failed
+    select coalesce(array_agg(t.id), '{}'), count(*) filter (where t.status = 'failed') into v_ids, failed
     from (select o.id, o.status from core.outbox o
           where o.deleted_at <= now() - p_grace and o.status in ('delivered', 'failed')
           order by o.deleted_at limit p_limit for update skip locked) t;
-    deleted := cardinality(v_gone);
-    more := deleted = p_limit;
+    deleted := cardinality(v_ids);
     if not p_dry_run then
-        delete from core.outbox o where o.id = any (v_gone);
+        delete from core.outbox o where o.id = any (v_ids);
     end if;
-    -- Index outbox_scan: the generations one by one, each from its oldest row.
-    loop
-        v_generation := (select o.generation from core.outbox o where o.generation > v_generation order by o.generation limit 1);
-        exit when v_generation is null or cardinality(v_old) >= p_limit;
-        v_after := 0;
-        loop
-            select max(p.seq) as last_seq, count(*) as rows,
-                   count(*) filter (where p.occurred_at <= now() - p_active) as old,
-                   coalesce(array_agg(p.id) filter (where p.occurred_at <= now() - p_active and p.deleted_at is null
-                                                    and p.status in ('delivered', 'failed')), '{}') as ids,
-                   count(*) filter (where p.occurred_at <= now() - p_active and p.deleted_at is null and p.status = 'failed') as failed_ids
-            into v_page
-            from (select o.id, o.seq, o.occurred_at, o.deleted_at, o.status from core.outbox o
-                  where o.generation = v_generation and o.seq > v_after
-                  order by o.seq limit greatest(p_limit - cardinality(v_old), 1)) p;
-            exit when v_page.old = 0;
-            v_old := v_old || v_page.ids;
-            failed := failed + v_page.failed_ids;
-            v_after := v_page.last_seq;
-            if cardinality(v_old) >= p_limit then
-                more := true;
-                exit;
-            end if;
-        end loop;
-    end loop;
-    tombstoned := cardinality(v_old);
+    -- Index outbox_age. Old events that are not finished stay at its head; they are few.
+    select coalesce(array_agg(t.id), '{}'), count(*) filter (where t.status = 'failed') into v_ids, v_failed
+    from (select o.id, o.status from core.outbox o
+          where o.deleted_at is null and o.occurred_at <= now() - p_active and o.status in ('delivered', 'failed')
+          order by o.occurred_at limit p_limit for update skip locked) t;
+    tombstoned := cardinality(v_ids);
+    failed := failed + v_failed;
     if not p_dry_run then
-        update core.outbox o set deleted_at = now()
-        where o.id = any (v_old) and o.status in ('delivered', 'failed') and o.deleted_at is null;
+        update core.outbox o set deleted_at = now() where o.id = any (v_ids);
     end if;
     -- Index event_handled_age.
     if p_dry_run then
@@ -694,7 +669,7 @@ begin
             limit p_limit for update skip locked));
         get diagnostics handled = row_count;
     end if;
-    more := more or handled = p_limit;
+    more := greatest(deleted, tombstoned, handled) >= p_limit;
     perform set_config('sluice.audited', 'off', true);
     return next;
 end
@@ -828,6 +803,7 @@ ALTER TABLE ONLY core.sluice_migrations
 CREATE INDEX audit_event ON core.audit USING btree (event_id) WHERE (event_id IS NOT NULL);
 CREATE INDEX claims_expiry ON core.claims USING btree (expires_at);
 CREATE INDEX event_handled_age ON core.event_handled USING brin (handled_at) WITH (pages_per_range='16');
+CREATE INDEX outbox_age ON core.outbox USING btree (occurred_at) WHERE (deleted_at IS NULL);
 CREATE INDEX outbox_due ON core.outbox USING btree (generation, retry_after) WHERE (retry_after IS NOT NULL);
 CREATE INDEX outbox_failing ON core.outbox USING btree (first_failed_at) WHERE (first_failed_at IS NOT NULL);
 CREATE INDEX outbox_ordering ON core.outbox USING btree (ordering_key, seq) WHERE (ordering_key IS NOT NULL);

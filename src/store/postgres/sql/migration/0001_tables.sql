@@ -98,6 +98,8 @@ create index outbox_ordering on core.outbox (ordering_key, seq) where ordering_k
 create index outbox_replayed_keys on core.outbox (ordering_key) where ordering_key is not null and failure_history <> '[]';
 -- The dead-letter queue; only rows that ever failed pay for it.
 create index outbox_failing on core.outbox (first_failed_at) where first_failed_at is not null;
+-- What retention will tombstone next, and lists by time.
+create index outbox_age on core.outbox (occurred_at) where deleted_at is null;
 -- Tombstones, for the retention sweep.
 create index outbox_tombstones on core.outbox (deleted_at) where deleted_at is not null;
 

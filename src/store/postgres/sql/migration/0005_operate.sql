@@ -174,8 +174,7 @@ end
 $$;
 
 -- One bounded batch of retention. Events are aged by occurred_at, so that a dedup row, kept longer than
--- active + grace, outlives every replay of its event. Works up the insert order of each generation and
--- stops at the first page that holds nothing old, so that no index on occurred_at is needed.
+-- active + grace, outlives every replay of its event.
 create function core.outbox_sweep(
     p_active interval, p_grace interval, p_handled_active interval, p_handled_grace interval, p_limit int, p_dry_run boolean
 ) returns table (tombstoned bigint, deleted bigint, failed bigint, handled bigint, more boolean)
@@ -183,55 +182,30 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_generation bigint := 0;
-    v_after      bigint;
-    v_page       record;
-    v_old        uuid[] := '{}';
-    v_gone       uuid[];
+    v_ids    uuid[];
+    v_failed bigint;
 begin
     perform set_config('sluice.audited', 'on', true);
-    tombstoned := 0; deleted := 0; failed := 0; handled := 0; more := false;
 
     -- Index outbox_tombstones.
-    select coalesce(array_agg(t.id), '{}'), count(*) filter (where t.status = 'failed') into v_gone, failed
+    select coalesce(array_agg(t.id), '{}'), count(*) filter (where t.status = 'failed') into v_ids, failed
     from (select o.id, o.status from core.outbox o
           where o.deleted_at <= now() - p_grace and o.status in ('delivered', 'failed')
           order by o.deleted_at limit p_limit for update skip locked) t;
-    deleted := cardinality(v_gone);
-    more := deleted = p_limit;
+    deleted := cardinality(v_ids);
     if not p_dry_run then
-        delete from core.outbox o where o.id = any (v_gone);
+        delete from core.outbox o where o.id = any (v_ids);
     end if;
 
-    -- Index outbox_scan: the generations one by one, each from its oldest row.
-    loop
-        v_generation := (select o.generation from core.outbox o where o.generation > v_generation order by o.generation limit 1);
-        exit when v_generation is null or cardinality(v_old) >= p_limit;
-        v_after := 0;
-        loop
-            select max(p.seq) as last_seq, count(*) as rows,
-                   count(*) filter (where p.occurred_at <= now() - p_active) as old,
-                   coalesce(array_agg(p.id) filter (where p.occurred_at <= now() - p_active and p.deleted_at is null
-                                                    and p.status in ('delivered', 'failed')), '{}') as ids,
-                   count(*) filter (where p.occurred_at <= now() - p_active and p.deleted_at is null and p.status = 'failed') as failed_ids
-            into v_page
-            from (select o.id, o.seq, o.occurred_at, o.deleted_at, o.status from core.outbox o
-                  where o.generation = v_generation and o.seq > v_after
-                  order by o.seq limit greatest(p_limit - cardinality(v_old), 1)) p;
-            exit when v_page.old = 0;
-            v_old := v_old || v_page.ids;
-            failed := failed + v_page.failed_ids;
-            v_after := v_page.last_seq;
-            if cardinality(v_old) >= p_limit then
-                more := true;
-                exit;
-            end if;
-        end loop;
-    end loop;
-    tombstoned := cardinality(v_old);
+    -- Index outbox_age. Old events that are not finished stay at its head; they are few.
+    select coalesce(array_agg(t.id), '{}'), count(*) filter (where t.status = 'failed') into v_ids, v_failed
+    from (select o.id, o.status from core.outbox o
+          where o.deleted_at is null and o.occurred_at <= now() - p_active and o.status in ('delivered', 'failed')
+          order by o.occurred_at limit p_limit for update skip locked) t;
+    tombstoned := cardinality(v_ids);
+    failed := failed + v_failed;
     if not p_dry_run then
-        update core.outbox o set deleted_at = now()
-        where o.id = any (v_old) and o.status in ('delivered', 'failed') and o.deleted_at is null;
+        update core.outbox o set deleted_at = now() where o.id = any (v_ids);
     end if;
 
     -- Index event_handled_age.
@@ -245,7 +219,7 @@ begin
             limit p_limit for update skip locked));
         get diagnostics handled = row_count;
     end if;
-    more := more or handled = p_limit;
+    more := greatest(deleted, tombstoned, handled) >= p_limit;
     perform set_config('sluice.audited', 'off', true);
     return next;
 end

@@ -4,7 +4,7 @@ from unnest(array['outbox', 'event_handled', 'deployments', 'claims', 'claim_cur
 where to_regclass('core.' || name) is null
 union all
 select 'index core.' || name || ' is missing or invalid'
-from unnest(array['outbox_pkey', 'outbox_scan', 'outbox_due', 'outbox_ordering', 'outbox_replayed_keys', 'outbox_failing', 'outbox_tombstones',
+from unnest(array['outbox_pkey', 'outbox_scan', 'outbox_due', 'outbox_ordering', 'outbox_replayed_keys', 'outbox_failing', 'outbox_age', 'outbox_tombstones',
                   'event_handled_pkey', 'claims_expiry']) as name
 where not exists (
     select from pg_index i where i.indexrelid = to_regclass('core.' || name) and i.indisvalid)
