@@ -3,23 +3,13 @@
 namespace sluice::contract {
 
 std::vector<std::string> store_names() {
-#ifdef SLUICE_CONTRACT_POSTGRES
   return {"sqlite", "postgres"};
-#else
-  return {"sqlite"};
-#endif
 }
 
 std::string store_label(const testing::TestParamInfo<std::string>& param) { return param.param; }
 
 void StoreContract::SetUp() {
-#ifdef SLUICE_CONTRACT_POSTGRES
-  if (GetParam() == "postgres") {
-    harness_ = must(make_postgres_harness());
-    return;
-  }
-#endif
-  harness_ = must(make_sqlite_harness());
+  harness_ = must(GetParam() == "postgres" ? make_postgres_harness() : make_sqlite_harness());
 }
 
 void StoreContract::TearDown() {

@@ -9,8 +9,7 @@ create table core.settings (
 );
 insert into core.settings (key, value, description) values
     ('payload_max_bytes', '262144', 'core.outbox_publish refuses a larger payload'),
-    ('failure_history_max', '50', 'entries kept in failure_history: the first and the latest'),
-    ('doorbell', 'always', 'when an insert rings: always');
+    ('failure_history_max', '50', 'entries kept in failure_history: the first and the latest');
 
 -- RFC 9562 version 7: milliseconds since the epoch, then random bits. One expression, so that the
 -- planner inlines it into column defaults. (PostgreSQL has uuidv7() only from 18 on.)
