@@ -16,7 +16,7 @@ namespace sluice {
 struct Uuid {
   std::array<std::uint8_t, 16> bytes{};
 
-  auto operator<=>(const Uuid&) const = default;
+  auto operator<=>(const Uuid&) const = default;  // NOLINT(modernize-use-nullptr): a defaulted comparison has none
   [[nodiscard]] bool is_nil() const { return bytes == std::array<std::uint8_t, 16>{}; }
   /// The version nibble: 7 for ids made here, whatever the publisher chose otherwise.
   [[nodiscard]] int version() const { return bytes[6] >> 4; }

@@ -2,9 +2,7 @@
 
 namespace sluice::contract {
 
-std::vector<std::string> store_names() {
-  return {"sqlite", "postgres"};
-}
+std::vector<std::string> store_names() { return {"sqlite", "postgres"}; }
 
 std::string store_label(const testing::TestParamInfo<std::string>& param) { return param.param; }
 

@@ -71,11 +71,12 @@ INSTANTIATE_TEST_SUITE_P(Inserts, PostgresRefusals,
                                          Refusal{", event_version", ", 0", "event_version must be at least 1"},
                                          Refusal{", attempts", ", -1", "attempts must not be negative"},
                                          Refusal{", ordering_key", ", ''", "ordering_key must have 1 to 255 bytes"},
-                                         Refusal{", failure_history", ", '{}'", "failure_history must be a JSON array"}),
+                                         Refusal{", failure_history", ", '{}'",
+                                                 "failure_history must be a JSON array"}),
                          [](const auto& refusal) {
-      const std::string_view says = refusal.param.says;
-      return std::string{says.substr(0, says.find(' '))};
-    });
+                           const std::string_view says = refusal.param.says;
+                           return std::string{says.substr(0, says.find(' '))};
+                         });
 
 TEST_F(PostgresSqlSurface, PayloadMustBeAnObject) {
   const auto answer =

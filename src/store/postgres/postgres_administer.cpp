@@ -53,19 +53,15 @@ Result<std::vector<HandledRecord>> PostgresStore::handled(const EventRecord& eve
   const Result<pq::Rows> rows =
       run(reading(pg_sql::handled_of), pq::Params{}.text(std::string_view{event.envelope.idempotency_key()}));
   if (!rows) return rows.error();
-  std::vector<HandledRecord> records;
-  for (int row = 0; row < rows->size(); ++row) {
-    records.push_back({{std::string{rows->text(row, 0)}, std::string{rows->text(row, 1)}}, rows->timestamptz(row, 2)});
-  }
-  return records;
+  return pq::collect(*rows, [&](int row) {
+    return HandledRecord{{std::string{rows->text(row, 0)}, std::string{rows->text(row, 1)}}, rows->timestamptz(row, 2)};
+  });
 }
 
 Result<std::vector<AuditRecord>> PostgresStore::audit_of(const Uuid& event_id) {
   const Result<pq::Rows> rows = run(reading(pg_sql::audit_of), pq::Params{}.uuid(event_id));
   if (!rows) return rows.error();
-  std::vector<AuditRecord> records;
-  for (int row = 0; row < rows->size(); ++row) records.push_back(audit_record(*rows, row));
-  return records;
+  return pq::collect(*rows, [&](int row) { return audit_record(*rows, row); });
 }
 
 Result<StoreStatus> PostgresStore::status() {
@@ -108,9 +104,7 @@ Result<void> PostgresStore::restore(const Uuid& id, const Actor& actor) { return
 Result<std::vector<Deployment>> PostgresStore::deployments() {
   const Result<pq::Rows> rows = run(reading(pg_sql::deployment_list));
   if (!rows) return rows.error();
-  std::vector<Deployment> all;
-  for (int row = 0; row < rows->size(); ++row) all.push_back(deployment_record(*rows, row));
-  return all;
+  return pq::collect(*rows, [&](int row) { return deployment_record(*rows, row); });
 }
 
 Result<Deployment> PostgresStore::allocate_generation(std::optional<Generation> wanted, const std::string& note,

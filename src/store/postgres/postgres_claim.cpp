@@ -248,7 +248,7 @@ Result<SettleReport> PostgresStore::settle(std::span<const SettleItem> items) {
   const Result<pq::Rows> fenced = run(writing(pg_sql::settle), params);
   if (!fenced) return fenced.error();
   SettleReport report;
-  for (int row = 0; row < fenced->size(); ++row) report.fenced.push_back(fenced->uuid(row, 0));
+  report.fenced = pq::collect(*fenced, [&](int row) { return fenced->uuid(row, 0); });
   report.settled = static_cast<int>(items.size() - report.fenced.size());
   return report;
 }
@@ -273,9 +273,7 @@ Result<std::vector<Uuid>> PostgresStore::heartbeat(std::span<const ClaimRef> cla
   params.interval(ttl);
   const Result<pq::Rows> rows = run(writing(pg_sql::heartbeat), params);
   if (!rows) return rows.error();
-  std::vector<Uuid> lost;
-  for (int row = 0; row < rows->size(); ++row) lost.push_back(rows->uuid(row, 0));
-  return lost;
+  return pq::collect(*rows, [&](int row) { return rows->uuid(row, 0); });
 }
 
 Result<std::vector<HandledKey>> PostgresStore::already_handled(std::span<const HandledKey> keys) {
@@ -291,10 +289,9 @@ Result<std::vector<HandledKey>> PostgresStore::already_handled(std::span<const H
   }
   const Result<pq::Rows> rows = run(reading(pg_sql::already_handled), params);
   if (!rows) return rows.error();
-  std::vector<HandledKey> found;
-  for (int row = 0; row < rows->size(); ++row)
-    found.push_back({std::string{rows->text(row, 0)}, std::string{rows->text(row, 1)}});
-  return found;
+  return pq::collect(*rows, [&](int row) {
+    return HandledKey{std::string{rows->text(row, 0)}, std::string{rows->text(row, 1)}};
+  });
 }
 
 Result<std::optional<Timestamp>> PostgresStore::next_due(Generation generation) {

@@ -6,16 +6,14 @@ namespace sluice::store {
 Result<std::vector<ExpiredClaim>> PostgresStore::expired_claims(int limit) {
   const Result<pq::Rows> rows = run(writing(pg_sql::expired_claims), pq::Params{}.int4(limit));
   if (!rows) return rows.error();
-  std::vector<ExpiredClaim> expired;
-  for (int row = 0; row < rows->size(); ++row) {
-    ExpiredClaim one;
-    one.claim.event_id = rows->uuid(row, 0);
-    one.claim.claim_seq = rows->int8(row, 1);
-    one.worker = rows->text(row, 2);
-    one.attempts = rows->int4(row, 3);
-    expired.push_back(std::move(one));
-  }
-  return expired;
+  return pq::collect(*rows, [&](int row) {
+    ExpiredClaim expired;
+    expired.claim.event_id = rows->uuid(row, 0);
+    expired.claim.claim_seq = rows->int8(row, 1);
+    expired.worker = rows->text(row, 2);
+    expired.attempts = rows->int4(row, 3);
+    return expired;
+  });
 }
 
 Result<RetentionReport> PostgresStore::sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run) {

@@ -107,6 +107,7 @@ std::vector<MigrationText> PostgresStore::migrations() const { return postgres_m
 
 std::vector<MigrationText> postgres_migrations() {
   std::vector<MigrationText> texts;
+  texts.reserve(pg_sql::migrations.size());
   for (const pg_sql::Migration& migration : pg_sql::migrations) {
     texts.push_back({migration.version, std::string{migration.name}, std::string{migration.text}});
   }

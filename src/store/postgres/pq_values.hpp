@@ -127,4 +127,13 @@ class Rows {
   pg_result* result_ = nullptr;
 };
 
+/// What `make(row)` gives for each row, in order.
+template <class Make>
+auto collect(const Rows& rows, Make make) {
+  std::vector<decltype(make(0))> all;
+  all.reserve(static_cast<std::size_t>(rows.size()));
+  for (int row = 0; row < rows.size(); ++row) all.push_back(make(row));
+  return all;
+}
+
 }  // namespace sluice::store::pq
