@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "store/store.hpp"
@@ -38,6 +39,7 @@ std::vector<store::NewEvent> sample_events(std::size_t count, Generation generat
 void report(std::string_view bench, double value, std::string_view unit, std::string_view detail_json = "{}");
 
 int drain(const Options& options);
+int latency(const Options& options);
 int publish_single(const Options& options);
 int publish_batch(const Options& options);
 int raw_batch(const Options& options);
@@ -45,7 +47,7 @@ int raw_batch(const Options& options);
 template <class T>
 T must(Result<T> result) {
   if (!result) fail(result.error());
-  return std::move(result).value();
+  if constexpr (!std::is_void_v<T>) return std::move(result).value();
 }
 
 }  // namespace sluice::bench

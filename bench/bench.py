@@ -62,9 +62,15 @@ class Database:
     def sql(self, text):
         return output_of([f"{BIN}/psql", self.url, "-AtqX", "-v", "ON_ERROR_STOP=1", "-c", text]).strip()
 
-    def bench(self, name, **options):
+    def measure(self, name, **options):
         flags = [part for key, value in options.items() for part in (f"--{key}", str(value))]
-        return json.loads(output_of([BUILD / "sluice_bench", name, "--dsn", self.url, *flags]))["value"]
+        return json.loads(output_of([BUILD / "sluice_bench", name, "--dsn", self.url, *flags]))
+
+    def bench(self, name, **options):
+        return self.measure(name, **options)["value"]
+
+    def doorbell(self, mode):
+        output_of([BUILD / "sluice", "db", "doorbell", mode, "--store", self.url])
 
     def pgbench(self, script, clients, seconds):
         text = output_of([f"{BIN}/pgbench", "-n", "-f", "-", "-c", str(clients), "-j", "2", "-T", str(seconds), "-M", "prepared",
@@ -96,10 +102,14 @@ def peers():
         shutil.copy(script, CACHE / script.name)
 
 
-def graphile_drain(jobs):
+def graphile(script, jobs):
     with Database(migrate=False) as database:
-        text = output_of(["node", "graphile_drain.mjs", str(jobs)], cwd=CACHE, env={**os.environ, "DATABASE_URL": database.url})
-    return json.loads(text.splitlines()[-1])["value"]
+        text = output_of(["node", script, str(jobs)], cwd=CACHE, env={**os.environ, "DATABASE_URL": database.url})
+    return json.loads(text.splitlines()[-1])
+
+
+def graphile_drain(jobs):
+    return graphile("graphile_drain.mjs", jobs)["value"]
 
 
 def own_drain(events, **options):
@@ -119,8 +129,9 @@ def in_turn(rounds, *sides):
 def versus(name, unit, ours, against, other, goal):
     value, base = statistics.median(ours), statistics.median(other)
     spread = (max(ours) - min(ours)) / value * 100
-    return {"bench": name, "value": round(value), "unit": unit, "ratio": round(value / base, 2), "against": against,
-            "against_value": round(base), "goal": goal, "spread_percent": round(spread), "rounds": len(ours)}
+    digits = 2 if unit == "ms" else None
+    return {"bench": name, "value": round(value, digits), "unit": unit, "ratio": round(value / base, 2), "against": against,
+            "against_value": round(base, digits), "goal": goal, "spread_percent": round(spread), "rounds": len(ours)}
 
 
 def bench_drain(scale):
@@ -171,9 +182,12 @@ def bench_drain_history(scale):
 
 
 def bench_publish_single(scale):
-    def ours():
-        with Database() as database:
-            return database.bench("publish-single", sessions=8, milliseconds=scale.seconds * 1000)
+    def ours(mode):
+        def side():
+            with Database() as database:
+                database.doorbell(mode)
+                return database.bench("publish-single", sessions=8, milliseconds=scale.seconds * 1000)
+        return side
 
     def raw(trigger):
         def side():
@@ -183,9 +197,27 @@ def bench_publish_single(scale):
                 return database.pgbench(PGBENCH_INSERT, 8, scale.seconds)
         return side
 
-    figures, with_trigger, without = in_turn(scale.rounds, ours, raw(True), raw(False))
-    yield versus("publish-single (doorbell always)", "commits/s", figures, "INSERT with the row trigger", with_trigger, None)
-    yield versus("publish-single (doorbell always)", "commits/s", figures, "INSERT without trigger", without, 0.85)
+    always, idle, with_trigger, without = in_turn(scale.rounds, ours("always"), ours("when-idle"), raw(True), raw(False))
+    yield versus("publish-single (doorbell always)", "commits/s", always, "INSERT with the row trigger", with_trigger, None)
+    yield versus("publish-single (doorbell when-idle)", "commits/s", idle, "INSERT without trigger", without, 0.85)
+
+
+def bench_latency(scale):
+    peers()
+
+    def ours(mode):
+        def side():
+            with Database() as database:
+                database.doorbell(mode)
+                return database.measure("latency", events=scale.latencies)["detail"]
+        return side
+
+    figures = in_turn(scale.rounds, ours("always"), ours("when-idle"), lambda: graphile("graphile_latency.mjs", scale.latencies)["detail"])
+    always, idle, theirs = figures
+    for label, side in (("always", always), ("when-idle", idle)):
+        for part in ("p50", "p99"):
+            yield versus(f"latency {part} (doorbell {label})", "ms", [one[part] for one in side], "graphile-worker",
+                         [one[part] for one in theirs], 0.7)
 
 
 def bench_publish_batch(scale):
@@ -204,6 +236,7 @@ BENCHES = {
     "drain-once": bench_drain_once,
     "drain-pinned": bench_drain_pinned,
     "drain-history": bench_drain_history,
+    "latency": bench_latency,
     "publish-single": bench_publish_single,
     "publish-batch": bench_publish_batch,
 }
@@ -216,6 +249,7 @@ class Scale:
         self.history = 100_000 if quick else 5_000_000
         self.pinned_seconds = 2 if quick else 15
         self.seconds = 2 if quick else 5
+        self.latencies = 200 if quick else 2_000
 
 
 def main():

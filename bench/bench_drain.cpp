@@ -1,8 +1,10 @@
-// Claim and settle a backlog with a handler that does nothing: what the queue itself costs.
+// Drains a backlog through the public library: real listeners, handlers that do nothing.
 #include <atomic>
 #include <chrono>
-#include <thread>
+#include <condition_variable>
+#include <mutex>
 
+#include <sluice/listener.hpp>
 #include "bench/bench.hpp"
 
 namespace sluice::bench {
@@ -17,58 +19,60 @@ void fill(store::Store& store, std::int64_t count, Generation generation) {
   }
 }
 
-// One worker: claim, "handle", settle, until the backlog is gone.
-std::int64_t work(store::Store& store, store::ClaimRequest request, bool record_handled,
-                  std::atomic<std::int64_t>& left) {
-  std::int64_t mine = 0;
-  while (left.load(std::memory_order_relaxed) > 0) {
-    const auto events = must(store.claim(request));
-    if (events.empty()) continue;
-    std::vector<store::SettleItem> items;
-    items.reserve(events.size());
-    for (const store::ClaimedEvent& event : events) {
-      store::SettleItem item;
-      item.claim = event.claim;
-      item.settlement = settle(event.attempts, Outcome::handled(), RetryPolicy::standard(), 0.5);
-      if (record_handled) {
-        item.handled_by = {"bench.nothing"};
-        item.idempotency_key = event.envelope.idempotency_key();
-      }
-      items.push_back(std::move(item));
-    }
-    const auto report = must(store.settle(items));
-    mine += report.settled;
-    left.fetch_sub(report.settled, std::memory_order_relaxed);
+/// Counts down; wakes who waits for the last one.
+class Countdown {
+ public:
+  explicit Countdown(std::int64_t count) : left_(count) {}
+  void handled(std::int64_t events) {
+    if (left_.fetch_sub(events, std::memory_order_relaxed) > events) return;
+    const std::lock_guard lock{mutex_};
+    over_.notify_all();
   }
-  return mine;
+  void wait() {
+    std::unique_lock lock{mutex_};
+    over_.wait(lock, [this] { return left_.load() <= 0; });
+  }
+
+ private:
+  std::atomic<std::int64_t> left_;
+  std::mutex mutex_;
+  std::condition_variable over_;
+};
+
+// Plain handlers are called per event; `once` is the exactly-once batch handler.
+EventHandler handler(bool once, Countdown& left) {
+  if (once) {
+    return [&left](std::span<const EventEnvelope> events, Transaction&) {
+      left.handled(static_cast<std::int64_t>(events.size()));
+    };
+  }
+  return [&left](const EventEnvelope&) { left.handled(1); };
 }
 
 }  // namespace
 
 int drain(const Options& options) {
   const std::int64_t count = options.number("events", 200'000);
-  const int workers = static_cast<int>(options.number("workers", 2));
-  const bool record_handled = options.number("once", 0) != 0;
-  const auto store = open(options, workers + 1);
-  if (options.number("fill", 1) != 0) fill(*store, count, 1);
+  const int threads = static_cast<int>(options.number("workers", 2));
+  const int batch = static_cast<int>(options.number("batch", 500));
+  const bool once = options.number("once", 0) != 0;
+  if (options.number("fill", 1) != 0) fill(*open(options, 1), count, 1);
   if (options.number("drain", 1) == 0) return 0;
 
-  std::atomic<std::int64_t> left{count};
+  Countdown left{count};
+  auto listener = must(EventListener::open(
+      {.store = options.text("dsn", ""), .generation = 1, .threads = threads, .batch = batch, .reaper = false}));
+  must(listener.listen({.handler_name = "billing.nothing", .idempotent = !once}, handler(once, left)));
   const auto start = Clock::now();
-  std::vector<std::jthread> threads;
-  for (int i = 0; i < workers; ++i) {
-    threads.emplace_back([&, i] {
-      store::ClaimRequest request;
-      request.worker = "bench-" + std::to_string(i);
-      request.limit = static_cast<int>(options.number("batch", 100));
-      (void)work(*store, request, record_handled, left);
-    });
-  }
-  threads.clear();
+  must(listener.start());
+  left.wait();
+  // Over when the last acknowledgement has arrived.
+  while (listener.status().delivered < count) std::this_thread::yield();
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  report("drain", static_cast<double>(count) / seconds, "events/s",
-         R"({"events":)" + std::to_string(count) + R"(,"workers":)" + std::to_string(workers) + R"(,"batch":)" +
-             std::to_string(options.number("batch", 100)) + "}");
+  listener.stop();
+  report(once ? "drain-once" : "drain", static_cast<double>(count) / seconds, "events/s",
+         R"({"events":)" + std::to_string(count) + R"(,"workers":)" + std::to_string(threads) + R"(,"batch":)" +
+             std::to_string(batch) + "}");
   return 0;
 }
 

@@ -91,20 +91,34 @@ runtime::SupervisorOptions supervisor_options(const config::Config& config, Gene
   options.worker.batch_max = config.worker.batch;
   options.worker.batch_min = std::min(kFirstBatch, config.worker.batch);
   options.worker.ttl = config.worker.claim_ttl;
-  options.worker.retry = config.retry;
   options.worker.uniform01 = uniform01;
-  options.poll_interval = config.worker.poll_interval;
+  options.workers = config.worker.threads;
+  options.listener.poll = config.worker.poll_interval;
+  options.listener.safety_poll = config.worker.safety_poll_interval;
+  options.drain_timeout = config.worker.drain_timeout;
   options.retention.policies = config.retention;
+  // The log sink is for looking on: no event waits for it while it is away.
+  options.withdraw = true;
   return options;
 }
 
-// The log sink on every event, under a supervisor.
+// The log sink subscribes to every event, whatever its target.
+runtime::RegisteredHandler log_everything(sink::LogSink& sink, const RetryPolicy& retry) {
+  const auto deliver = [&sink](std::span<const EventEnvelope> events, const Delivery& delivery) {
+    return sink.deliver(events, delivery);
+  };
+  return {.subscription = {.handler_name = "sluice.log"}, .handler = deliver, .retry = retry};
+}
+
 class LoggingDaemon final : public cli::Daemon {
  public:
   explicit LoggingDaemon(telemetry::Logger logger) : logger_(std::move(logger)), sink_(logger_) {}
 
-  Result<void> start(store::Store& store, runtime::SupervisorOptions options) {
-    auto started = runtime::Supervisor::start(store, sink_, logger_, std::move(options));
+  Result<void> start(const cli::DaemonRequest& request) {
+    runtime::HandlerSet handlers;
+    if (auto added = handlers.add(log_everything(sink_, request.config.retry)); !added) return added;
+    auto started = runtime::Supervisor::start(request.store, std::move(handlers), logger_,
+                                              supervisor_options(request.config, request.generation));
     if (!started) return std::move(started).error();
     supervisor_ = *std::move(started);
     return {};
@@ -122,8 +136,7 @@ class LoggingDaemon final : public cli::Daemon {
 
 Result<std::unique_ptr<cli::Daemon>> start_daemon(const cli::DaemonRequest& request) {
   auto daemon = std::make_unique<LoggingDaemon>(logger(request.config, request.generation));
-  auto started = daemon->start(request.store, supervisor_options(request.config, request.generation));
-  if (!started) return std::move(started).error();
+  if (auto started = daemon->start(request); !started) return std::move(started).error();
   return std::unique_ptr<cli::Daemon>{std::move(daemon)};
 }
 

@@ -1,6 +1,6 @@
 // EventEnvelope: what travels. A frozen value: once made it is valid and does not change.
 //
-// Thread-safety: immutable, share freely.
+// Thread-safety: immutable, share freely; a copy shares what it copies.
 //
 // The payload is JSON text and stays text: Sluice checks that it is a well-formed object and never
 // re-encodes it, so numbers beyond 64 bits and decimals reach the handler as they were written.
@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,16 +52,16 @@ class EventEnvelope {
   /// For rows read back from a store, which checked them when they were written.
   static EventEnvelope trusted(EnvelopeDraft draft);
 
-  [[nodiscard]] const Uuid& event_id() const { return fields_.event_id; }
-  [[nodiscard]] const std::string& event_type() const { return fields_.event_type; }
-  [[nodiscard]] int event_version() const { return fields_.event_version; }
-  [[nodiscard]] Timestamp occurred_at() const { return fields_.occurred_at; }
-  [[nodiscard]] const std::string& source() const { return fields_.source; }
-  [[nodiscard]] const std::optional<std::string>& target() const { return fields_.target; }
-  [[nodiscard]] const std::optional<Uuid>& workspace_id() const { return fields_.workspace_id; }
-  [[nodiscard]] const std::string& payload() const { return fields_.payload; }
-  [[nodiscard]] const std::string& idempotency_key() const { return *fields_.idempotency_key; }
-  [[nodiscard]] const std::optional<std::string>& trace_context() const { return fields_.trace_context; }
+  [[nodiscard]] const Uuid& event_id() const { return fields_->event_id; }
+  [[nodiscard]] const std::string& event_type() const { return fields_->event_type; }
+  [[nodiscard]] int event_version() const { return fields_->event_version; }
+  [[nodiscard]] Timestamp occurred_at() const { return fields_->occurred_at; }
+  [[nodiscard]] const std::string& source() const { return fields_->source; }
+  [[nodiscard]] const std::optional<std::string>& target() const { return fields_->target; }
+  [[nodiscard]] const std::optional<Uuid>& workspace_id() const { return fields_->workspace_id; }
+  [[nodiscard]] const std::string& payload() const { return fields_->payload; }
+  [[nodiscard]] const std::string& idempotency_key() const { return *fields_->idempotency_key; }
+  [[nodiscard]] const std::optional<std::string>& trace_context() const { return fields_->trace_context; }
 
   /// One line, fixed member order, absent optionals as null, payload verbatim except that line
   /// breaks between its tokens become spaces:
@@ -69,8 +70,8 @@ class EventEnvelope {
   [[nodiscard]] std::string to_json() const;
 
  private:
-  explicit EventEnvelope(EnvelopeDraft fields) : fields_(std::move(fields)) {}
-  EnvelopeDraft fields_;
+  explicit EventEnvelope(EnvelopeDraft fields) : fields_(std::make_shared<const EnvelopeDraft>(std::move(fields))) {}
+  std::shared_ptr<const EnvelopeDraft> fields_;
 };
 
 }  // namespace sluice

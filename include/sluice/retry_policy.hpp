@@ -28,7 +28,7 @@ struct RetryPolicy {
   /// the inbox formula counts.
   bool exponent_counts_attempts = false;
   /// Error classes that are terminal for this handler, besides the built-in ones.
-  std::vector<std::string> terminal_errors;
+  std::vector<std::string> terminal_errors{};
 
   static RetryPolicy standard() { return {}; }
   static RetryPolicy inbox();

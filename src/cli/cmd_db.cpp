@@ -212,6 +212,7 @@ std::vector<Command> db_commands() {
        true,
        false,
        grant},
+      db_doorbell_command(),
       {{"db", "sql"},
        "print the migrations that this build carries",
        {{"sluice db sql --store postgres:// | less", "the PostgreSQL ones; needs no connection"}},

@@ -2,11 +2,13 @@
 #include <ostream>
 #include <utility>
 
+#include "cli/audit_flags.hpp"
+#include "cli/generation_change.hpp"
 #include "cli/noun.hpp"
-#include "cli/session.hpp"
 #include "cli/table.hpp"
 #include "cli/when.hpp"
 #include "ops/generations.hpp"
+#include "ops/generations_status.hpp"
 #include "ops/json_object.hpp"
 
 namespace sluice::cli {
@@ -16,51 +18,40 @@ using Access = Session::Access;
 
 std::string time_or_dash(const std::optional<Timestamp>& at) { return at ? clock_text(*at) : "-"; }
 
+// Events of a generation that nobody allocated are in no row of the table.
+void name_strays(const Session& session, const ops::GenerationSurvey& survey) {
+  for (const auto& status : survey.generations) {
+    if (status.state || !status.abandoned()) continue;
+    session.note("generation " + std::to_string(status.generation) + ": " + ops::in_words(status));
+  }
+}
+
 Result<Exit> list(Session& session) {
   const auto config = session.config();
   if (!config) return config.error();
   auto store = session.open(*config, Access::existing);
   if (!store) return std::move(store).error();
-  const auto all = (*store)->deployments();
-  if (!all) return all.error();
+  const auto survey = ops::survey_generations(**store);
+  if (!survey) return survey.error();
   std::vector<std::string> texts;
-  Table table{"GENERATION", "STATE", "ALLOCATED", "ACTIVATED", "BY", "NOTE"};
-  for (const auto& one : *all) {
-    texts.push_back(ops::to_json(one));
+  Table table{"GENERATION", "STATE", "WORKERS", "ALLOCATED", "ACTIVATED", "BY", "NOTE"};
+  for (const auto& one : survey->deployments) {
+    const auto status = survey->of(one.generation);
+    texts.push_back(ops::to_json(one, status));
     if (session.format() == Format::ndjson) session.out() << texts.back() << '\n';
-    table.row({std::to_string(one.generation), std::string{name(one.state)}, clock_text(one.allocated_at),
-               time_or_dash(one.activated_at), one.changed_by, one.note});
+    table.row({std::to_string(one.generation), ops::in_words(status), std::to_string(status.workers),
+               clock_text(one.allocated_at), time_or_dash(one.activated_at), one.changed_by, one.note});
   }
   if (session.format() == Format::json) session.out() << ops::JsonObject{}.array("generations", texts).str() << '\n';
   if (session.format() == Format::table && !table.empty()) table.print(session.out(), session.console().color);
-  if (all->empty()) session.note("no generation is allocated; events use generation 1");
+  if (survey->deployments.empty()) session.note("no generation is allocated; events use generation 1");
+  name_strays(session, *survey);
   return Exit::ok;
 }
 
-void print_change(const Session& session, const store::Deployment& deployment) {
-  if (session.format() == Format::table) {
-    session.out() << deployment.generation << '\n';
-    session.note("generation " + std::to_string(deployment.generation) + " is " + std::string{name(deployment.state)});
-  } else {
-    session.out() << ops::to_json(deployment) << '\n';
-  }
-}
-
-void print_plan(const Session& session, Generation generation, GenerationState state) {
-  if (session.format() == Format::table) {
-    session.out() << generation << '\n';
-    session.note("dry run: generation " + std::to_string(generation) + " would become " + std::string{name(state)});
-    return;
-  }
-  session.out()
-      << ops::JsonObject{}.boolean("dry_run", true).number("generation", generation).text("state", name(state)).str()
-      << '\n';
-}
-
 Result<std::optional<Generation>> wanted_generation(const Arguments& arguments) {
-  const auto text = arguments.positional(0);
-  if (!text) return std::optional<Generation>{};
-  const auto parsed = parse_generation(*text, "N");
+  if (!arguments.positional(0)) return std::optional<Generation>{};
+  const auto parsed = generation_argument(arguments);
   if (!parsed) return parsed.error();
   return std::optional{*parsed};
 }
@@ -85,34 +76,37 @@ Result<Exit> allocate(Session& session) {
   return Exit::ok;
 }
 
-Result<Exit> activate(Session& session) {
-  const auto generation = wanted_generation(session.arguments());
+Result<Exit> move(const Session& session, GenerationState to) {
+  const auto generation = generation_argument(session.arguments());
   if (!generation) return generation.error();
   const auto config = session.config();
   if (!config) return config.error();
   auto store = session.open(*config, Access::existing);
   if (!store) return std::move(store).error();
   if (session.dry_run()) {
-    const auto current = ops::preview_move(**store, **generation, GenerationState::live);
+    const auto current = ops::preview_move(**store, *generation, to);
     if (!current) return current.error();
-    print_plan(session, **generation, GenerationState::live);
+    print_plan(session, *generation, to);
     return Exit::ok;
   }
-  const auto moved = (*store)->move_generation(**generation, GenerationState::live, session.actor(*config));
+  const auto moved = (*store)->move_generation(*generation, to, session.actor(*config));
   if (!moved) return moved.error();
   print_change(session, *moved);
+  const auto stamped = (*store)->default_generation();
+  if (!stamped) return stamped.error();
+  session.note("publishers that name no generation use generation " + std::to_string(*stamped));
   return Exit::ok;
 }
 
-const Option kActor{"--as", "", "NAME", "who the audit names; default: SLUICE_ACTOR, else user@host", {}, "actor"};
-const Option kReason{"--reason", "", "TEXT", "why; goes into the audit"};
+Result<Exit> activate(Session& session) { return move(session, GenerationState::live); }
+Result<Exit> drain(Session& session) { return move(session, GenerationState::draining); }
 
 }  // namespace
 
 std::vector<Command> generation_commands() {
   return {
       {{"generation", "list"},
-       "list deployment generations",
+       "list deployment generations, what is left of them, and their workers",
        {{"sluice generation list", ""}},
        {},
        {},
@@ -124,18 +118,29 @@ std::vector<Command> generation_commands() {
        {{"sluice generation allocate --note 'release 2026.4'", "the next free number"},
         {"sluice generation allocate 42", "this one"}},
        {{"N", "the number; default: the next free one", false}},
-       {{"--note", "", "TEXT", "what it is for"}, kActor, kReason},
+       {{"--note", "", "TEXT", "what it is for"}, actor_flag(), reason_flag()},
        true,
        false,
        allocate},
       {{"generation", "activate"},
        "make a generation live",
-       {{"sluice generation activate 42 --reason 'rollout done'", ""}},
+       {{"sluice generation activate 42 --reason 'rollout done'", ""},
+        {"sluice generation activate 41 --reason 'roll back'", "a draining one becomes live again"}},
        {{"N", "the generation"}},
-       {kActor, kReason},
+       {actor_flag(), reason_flag()},
        true,
        false,
        activate},
+      {{"generation", "drain"},
+       "let a live generation run empty: publishers no longer get it, its workers finish",
+       {{"sluice generation drain 41 --reason 'replaced by 42'", ""}},
+       {{"N", "the generation"}},
+       {actor_flag(), reason_flag()},
+       true,
+       false,
+       drain},
+      generation_retire_command(),
+      generation_reroute_command(),
   };
 }
 

@@ -6,6 +6,7 @@
 #include "cli/noun.hpp"
 #include "cli/payload_source.hpp"
 #include "cli/publish_flags.hpp"
+#include "cli/publish_log.hpp"
 #include "cli/session.hpp"
 #include "cli/table.hpp"
 #include "ops/await_event.hpp"
@@ -121,6 +122,7 @@ Result<Exit> publish(Session& session) {
   if (!event) return in_terms_of_flags(event.error());
   const auto published = ops::publish_event(**store, *event);
   if (!published) return published.error();
+  log_published(session, *config, *published);
   if (published->outcome == store::PublishOutcome::duplicate) {
     session.note("this id was published before; nothing was changed");
   }

@@ -10,8 +10,9 @@
 namespace sluice::cli {
 namespace {
 
-// The workers of one process share these; more only helps when the database has cores to spare.
-constexpr int kConnections = 8;
+// A worker thread needs one for its claims and one for a handler's transaction.
+constexpr int kServiceConnections = 4;  // heartbeat, presence, reaper, retention
+constexpr int kConnectionsPerThread = 2;
 
 void announce(const Session& session, const store::Store& store, Generation generation) {
   if (session.format() == Format::table) {
@@ -32,7 +33,8 @@ Result<Exit> serve(Session& session) {
   if (!config) return config.error();
   Interruption& interruption = *session.adapters().interruption;
   interruption.arm();
-  auto store = session.open(*config, Session::Access::create, kConnections);
+  auto store = session.open(*config, Session::Access::create,
+                            kServiceConnections + kConnectionsPerThread * config->worker.threads);
   if (!store) return std::move(store).error();
   const auto generation = Session::generation(*config, **store);
   if (!generation) return generation.error();
@@ -67,9 +69,16 @@ std::vector<Command> serve_commands() {
             {"--poll-interval",
              "",
              "DURATION",
-             "how often to look when nothing rings; default 1s",
+             "how often to look while nothing can be heard; default 5s",
              {},
              "worker.poll_interval"},
+            {"--threads", "", "N", "threads that claim and deliver; default 2", {}, "worker.threads"},
+            {"--drain-timeout",
+             "",
+             "DURATION",
+             "a stop gives back what has not begun by then; default 30s",
+             {},
+             "worker.drain_timeout"},
             {"--log-level",
              "",
              "LEVEL",

@@ -1,4 +1,5 @@
 // sluice status: the state of a store at a glance.
+#include <algorithm>
 #include <ostream>
 #include <utility>
 
@@ -7,17 +8,19 @@
 #include "cli/table.hpp"
 #include "cli/when.hpp"
 #include "ops/status_report.hpp"
+#include "ops/workers.hpp"
 
 namespace sluice::cli {
 namespace {
 
-void print_report(Console& console, const ops::StatusReport& report) {
-  print_pairs(console.out, {{"store", report.store},
-                            {"schema", "version " + std::to_string(report.schema.applied)},
-                            {"clock", clock_text(report.now)},
-                            {"generation", std::to_string(report.default_generation)},
-                            {"discarded", std::to_string(report.discarded)}});
-  console.out << '\n';
+constexpr std::size_t kUnsubscribedShown = 10;
+
+std::string workers_text(const std::vector<store::WorkerRecord>& workers) {
+  if (workers.empty()) return "none alive";
+  return std::to_string(workers.size()) + " alive";
+}
+
+void print_generations(Console& console, const ops::StatusReport& report) {
   Table table{"GENERATION", "STATE", "PENDING", "WAITING", "IN FLIGHT", "DELIVERED", "FAILED", "OLDEST PENDING"};
   for (const auto& row : report.generations) {
     table.row({std::to_string(row.generation), row.state ? std::string{name(*row.state)} : "-",
@@ -30,6 +33,47 @@ void print_report(Console& console, const ops::StatusReport& report) {
   } else {
     table.print(console.out, console.color);
   }
+}
+
+std::string sentence(const store::UnsubscribedCount& count, Timestamp now) {
+  return "nobody subscribes to: " + std::to_string(count.count) + " × " + count.event_type +
+         (count.target ? " → " + *count.target : "") + ", oldest " + age_text(count.oldest, now) + ", generation " +
+         std::to_string(count.generation);
+}
+
+/// What needs somebody's attention, a line each.
+std::vector<std::string> concerns(const ops::StatusReport& report) {
+  std::vector<std::string> lines;
+  for (const auto& row : report.generations) {
+    if (row.abandoned()) lines.push_back("generation " + std::to_string(row.generation) + ": " + ops::in_words(row));
+  }
+  for (const auto& worker : report.workers) {
+    if (!ops::is_listening(worker)) {
+      lines.push_back("worker " + worker.identity + " of generation " + std::to_string(worker.generation) +
+                      ": its listener is " + worker.listener);
+    }
+  }
+  const std::size_t shown = std::min(report.unsubscribed.size(), kUnsubscribedShown);
+  for (std::size_t at = 0; at < shown; ++at) lines.push_back(sentence(report.unsubscribed[at], report.now));
+  if (shown < report.unsubscribed.size()) {
+    lines.push_back("and " + std::to_string(report.unsubscribed.size() - shown) +
+                    " more kinds of events that nobody subscribes to; -o json lists them");
+  }
+  return lines;
+}
+
+void print_report(Console& console, const ops::StatusReport& report) {
+  print_pairs(console.out, {{"store", report.store},
+                            {"schema", "version " + std::to_string(report.schema.applied)},
+                            {"clock", clock_text(report.now)},
+                            {"generation", std::to_string(report.default_generation)},
+                            {"workers", workers_text(report.workers)},
+                            {"discarded", std::to_string(report.discarded)}});
+  console.out << '\n';
+  print_generations(console, report);
+  const auto lines = concerns(report);
+  if (!lines.empty()) console.out << '\n';
+  for (const std::string& line : lines) console.out << printable(line) << '\n';
 }
 
 Result<Exit> status(Session& session) {
@@ -51,7 +95,7 @@ Result<Exit> status(Session& session) {
 
 std::vector<Command> status_commands() {
   return {{{"status"},
-           "what waits, what runs and what failed, by generation",
+           "what waits, what runs, what failed, and what needs attention",
            {{"sluice status", ""}, {"sluice status -o json | jq '.generations[].failed'", ""}},
            {},
            {},

@@ -11,10 +11,19 @@ std::vector<Command> serve_commands();
 std::vector<Command> publish_commands();
 std::vector<Command> event_commands();
 std::vector<Command> generation_commands();
+std::vector<Command> subscription_commands();
+std::vector<Command> worker_commands();
 std::vector<Command> status_commands();
+std::vector<Command> retention_commands();
+std::vector<Command> contract_commands();
 std::vector<Command> db_commands();
 std::vector<Command> config_commands();
 std::vector<Command> completion_commands();
 std::vector<Command> version_commands();
+
+// Commands with a file of their own; the noun's function puts them in their place.
+Command generation_retire_command();
+Command generation_reroute_command();
+Command db_doorbell_command();
 
 }  // namespace sluice::cli

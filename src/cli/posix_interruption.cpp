@@ -30,8 +30,13 @@ bool PosixInterruption::wait_for(Duration duration) {
   limit.tv_nsec = static_cast<long>(std::chrono::nanoseconds{duration - whole}.count());
   // EINTR means that some other signal was handled: the caller's loop waits again.
   stopped_ = sigtimedwait(&set, nullptr, &limit) >= 0;
-  if (stopped_) pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
-  return stopped_;
+  if (!stopped_) return false;
+  // timeout(1) and a terminal's Ctrl-C may send the same signal twice, to the process and to its group:
+  // what comes at once is one request, what comes later means it.
+  constexpr timespec kAtOnce{0, 50'000'000};
+  static_cast<void>(sigtimedwait(&set, nullptr, &kAtOnce));
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  return true;
 }
 
 }  // namespace sluice::cli

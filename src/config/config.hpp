@@ -21,7 +21,10 @@ enum class LogFormat { automatic, json, text };
 struct WorkerConfig {
   int batch = 0;  ///< the most events claimed at once
   Duration claim_ttl{};
-  Duration poll_interval{};
+  Duration poll_interval{};         ///< between looks while nothing can be heard
+  Duration safety_poll_interval{};  ///< between looks while the listener hears
+  Duration drain_timeout{};
+  int threads = 0;
 };
 
 struct LogConfig {

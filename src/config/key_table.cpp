@@ -82,6 +82,7 @@ constexpr std::array kFormats{std::pair{std::string_view{"auto"}, LogFormat::aut
                               std::pair{std::string_view{"text"}, LogFormat::text}};
 
 constexpr int kMaxBatch = 10'000;
+constexpr int kMaxThreads = 256;
 constexpr int kMaxAttempts = 1'000;
 constexpr std::size_t kMaxPayload = std::size_t{64} * 1024 * 1024;
 
@@ -132,10 +133,31 @@ const std::vector<Key>& table() {
       {"worker.poll_interval",
        "--poll-interval",
        {"SLUICE_WORKER_POLL_INTERVAL"},
-       "1s",
-       "how often to look for events when nothing rings",
+       "5s",
+       "how often to look for events while nothing can be heard",
        false,
        [](Config& c, const Given& g) { return read(c.worker.poll_interval, g); }},
+      {"worker.safety_poll_interval",
+       "",
+       {"SLUICE_WORKER_SAFETY_POLL_INTERVAL"},
+       "10s",
+       "how often to look although the listener hears",
+       false,
+       [](Config& c, const Given& g) { return read(c.worker.safety_poll_interval, g); }},
+      {"worker.drain_timeout",
+       "--drain-timeout",
+       {"SLUICE_WORKER_DRAIN_TIMEOUT"},
+       "30s",
+       "a stop gives back what has not begun by then",
+       false,
+       [](Config& c, const Given& g) { return read(c.worker.drain_timeout, g); }},
+      {"worker.threads",
+       "--threads",
+       {"SLUICE_WORKER_THREADS"},
+       "2",
+       "threads that claim and deliver",
+       false,
+       [](Config& c, const Given& g) { return read_integer(c.worker.threads, g, 1, kMaxThreads); }},
       {"retry.attempts",
        "",
        {"SLUICE_RETRY_ATTEMPTS"},

@@ -115,20 +115,20 @@ Result<EventEnvelope> EventEnvelope::from_json(std::string_view json, const Enve
 
 std::string EventEnvelope::to_json() const {
   std::string out;
-  out.reserve(fields_.payload.size() + 512);
-  append_text(out, "event_id", fields_.event_id.to_string());
-  append_text(out, "event_type", fields_.event_type);
+  out.reserve(fields_->payload.size() + 512);
+  append_text(out, "event_id", fields_->event_id.to_string());
+  append_text(out, "event_type", fields_->event_type);
   append_name(out, "event_version");
-  out += std::to_string(fields_.event_version);
-  append_text(out, "occurred_at", to_iso8601(fields_.occurred_at));
-  append_text(out, "source", fields_.source);
-  append_text_or_null(out, "target", fields_.target);
+  out += std::to_string(fields_->event_version);
+  append_text(out, "occurred_at", to_iso8601(fields_->occurred_at));
+  append_text(out, "source", fields_->source);
+  append_text_or_null(out, "target", fields_->target);
   append_text_or_null(out, "workspace_id",
-                      fields_.workspace_id ? std::optional{fields_.workspace_id->to_string()} : std::nullopt);
+                      fields_->workspace_id ? std::optional{fields_->workspace_id->to_string()} : std::nullopt);
   append_name(out, "payload");
-  append_on_one_line(out, fields_.payload);
+  append_on_one_line(out, fields_->payload);
   append_text(out, "idempotency_key", idempotency_key());
-  append_text_or_null(out, "trace_context", fields_.trace_context);
+  append_text_or_null(out, "trace_context", fields_->trace_context);
   out += '}';
   return out;
 }

@@ -20,6 +20,7 @@ Settlement give_back(const Outcome& outcome) {
 Settlement count_failure(const Failure& failure) {
   Settlement settlement;
   settlement.counts_attempt = true;
+  settlement.records_error = true;
   settlement.last_error = failure.last_error();
   settlement.error_class = effective_class(failure);
   settlement.fingerprint = fingerprint(settlement.error_class, failure.message);

@@ -3,10 +3,12 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <sluice/retry_policy.hpp>
 #include <sluice/time.hpp>
 #include "core/failure.hpp"
+#include "core/progress.hpp"
 #include "core/status.hpp"
 
 namespace sluice {
@@ -30,12 +32,17 @@ struct Outcome {
 struct Settlement {
   Status next = Status::delivered;
   Cause cause = Cause::deliver;
-  bool counts_attempt = false;          ///< attempts + 1, last_error and first_failed_at are set
+  bool counts_attempt = false;          ///< attempts + 1
+  bool records_error = false;           ///< last_error and what belongs to it are set, first_failed_at if unset
   Duration delay{};                     ///< pending: due this long after the store's now
   std::optional<Timestamp> not_before;  ///< pending: due at this time instead
-  std::string last_error;               ///< when counted
-  std::string error_class;              ///< when counted
-  std::string fingerprint;              ///< when counted
+  std::string last_error;               ///< when recorded
+  std::string error_class;              ///< when recorded
+  std::string fingerprint;              ///< when recorded
+  /// The handlers that are still to run, where the event has several; see core/decide.hpp.
+  std::vector<HandlerProgress> progress;
+  /// pending: the one scope whose workers need to look; empty: any.
+  std::string lane;
 };
 
 /// `attempts` are the failed attempts of this cycle before this one; `uniform01` is in [0, 1).

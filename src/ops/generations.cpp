@@ -36,15 +36,18 @@ Result<store::Deployment> preview_move(store::Administering& store, Generation g
   if (!all) return all.error();
   const store::Deployment* deployment = find(*all, generation);
   const std::string title = "generation " + std::to_string(generation);
-  if (deployment == nullptr) {
-    return refuse(ErrorCode::not_found, title + " does not exist", "`sluice generation list` shows what there is");
-  }
+  if (deployment == nullptr) return unknown_generation(generation);
   if (!is_legal(deployment->state, to)) {
     return refuse(ErrorCode::conflict,
                   title + " is " + std::string{name(deployment->state)} + " and cannot become " + std::string{name(to)},
                   "`sluice generation list` shows the states");
   }
   return *deployment;
+}
+
+Error unknown_generation(Generation generation) {
+  return refuse(ErrorCode::not_found, "generation " + std::to_string(generation) + " does not exist",
+                "`sluice generation list` shows what there is");
 }
 
 std::string to_json(const store::Deployment& deployment) {

@@ -1,4 +1,4 @@
-// Deployment generations: list, allocate, activate.
+// Deployment generations: what a change of them would do.
 #pragma once
 
 #include <optional>
@@ -15,6 +15,9 @@ Result<Generation> preview_allocation(store::Administering& store, std::optional
 /// The deployment as it is now; not_found when there is none, conflict when it may not go to `to`.
 /// Changes nothing.
 Result<store::Deployment> preview_move(store::Administering& store, Generation generation, GenerationState to);
+
+/// The error for a generation that nobody allocated.
+Error unknown_generation(Generation generation);
 
 std::string to_json(const store::Deployment& deployment);
 

@@ -44,6 +44,13 @@ JsonObject& JsonObject::raw(std::string_view member, std::string_view json) {
   return *this;
 }
 
+JsonObject& JsonObject::texts(std::string_view member, const std::vector<std::string>& values) {
+  std::vector<std::string> elements;
+  elements.reserve(values.size());
+  for (const std::string& value : values) elements.push_back(json::quote(value));
+  return array(member, elements);
+}
+
 JsonObject& JsonObject::array(std::string_view member, const std::vector<std::string>& elements) {
   return raw(member, json_array(elements));
 }

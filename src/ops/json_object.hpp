@@ -25,7 +25,10 @@ class JsonObject {
   JsonObject& boolean(std::string_view name, bool value);
   /// `json` is JSON text and is written as it is.
   JsonObject& raw(std::string_view name, std::string_view json);
+  /// `elements` are JSON texts.
   JsonObject& array(std::string_view name, const std::vector<std::string>& elements);
+  /// An array of strings.
+  JsonObject& texts(std::string_view name, const std::vector<std::string>& values);
 
   [[nodiscard]] std::string str() const { return body_ + '}'; }
 

@@ -16,9 +16,10 @@ TEST(JsonObject, WritesEveryKindInTheOrderOfTheCalls) {
                                .uuid("id", std::nullopt)
                                .raw("raw", "{\"x\": 1.50}")
                                .array("list", {"1", "\"b\""})
+                               .texts("texts", {"a", "\""})
                                .str();
   EXPECT_EQ(text, R"({"text":"a\"b","none":null,"number":-7,"truth":true,"at":"1970-01-01T00:00:00.000000Z",)"
-                  R"("never":null,"id":null,"raw":{"x": 1.50},"list":[1,"b"]})");
+                  R"("never":null,"id":null,"raw":{"x": 1.50},"list":[1,"b"],"texts":["a","\""]})");
 }
 
 TEST(JsonObject, AnEmptyOneIsAnObject) { EXPECT_EQ(JsonObject{}.str(), "{}"); }

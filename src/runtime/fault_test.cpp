@@ -14,10 +14,8 @@ constexpr int kEvents = 12;  // two batches
 // Rounds of worker and reaper, an hour apart, so that claims expire and retries fall due.
 class Drive {
  public:
-  Drive(store::Store& store, sink::Sink& sink, ManualClock& clock)
-      : clock_(clock),
-        worker_(store, sink, {}, worker_options()),
-        reaper_(store, store, {}, {{}, [] { return 0.5; }}) {}
+  Drive(store::Store& store, ScriptedHandler& handler, ManualClock& clock)
+      : clock_(clock), worker_(store, handler.handlers()), reaper_(store, store, {}, {{}, [] { return 0.5; }}) {}
 
   void round() {
     (void)worker_.step();
@@ -29,7 +27,7 @@ class Drive {
 
  private:
   ManualClock& clock_;
-  Worker worker_;
+  TestWorker worker_;
   Reaper reaper_;
 };
 
@@ -43,8 +41,8 @@ TEST_P(FailAtEachCall, NothingIsLost) {
     TestStore store{[&clock] { return clock.now(); }};
     const auto ids = store.publish(test::events(kEvents));
     test::FaultyStore faulty{*store};
-    ScriptedSink sink;
-    Drive drive{faulty, sink, clock};
+    ScriptedHandler handler;
+    Drive drive{faulty, handler, clock};
 
     faulty.fail_call(call, GetParam());
     drive.round();
@@ -56,7 +54,7 @@ TEST_P(FailAtEachCall, NothingIsLost) {
       ASSERT_EQ(event.status, Status::delivered);
       ASSERT_LE(event.attempts, 1);
     }
-    ASSERT_EQ(sink.delivered().size(), ids.size()) << "handled by the sink exactly once";
+    ASSERT_EQ(handler.delivered().size(), ids.size()) << "handled exactly once";
   }
   EXPECT_GT(call, 7) << "two batches take at least six calls";
 }
@@ -71,8 +69,8 @@ TEST(LongOutage, NothingIsLostWhenTheReaperInheritsTheClaims) {
   TestStore store{[&clock] { return clock.now(); }};
   const auto ids = store.publish(test::events(kEvents));
   test::FaultyStore faulty{*store};
-  ScriptedSink sink;
-  Drive drive{faulty, sink, clock};
+  ScriptedHandler handler;
+  Drive drive{faulty, handler, clock};
   faulty.fail_call(3, test::Fault::before, 40);
   while (faulty.calls() < 42) drive.round();
   for (int i = 0; i < 3; ++i) drive.round();

@@ -11,8 +11,8 @@ class RetentionSweepTest : public testing::Test {
  protected:
   void deliver_events(int count) {
     store.publish(test::events(count));
-    ScriptedSink sink;
-    Worker worker{*store, sink, {}, worker_options()};
+    ScriptedHandler handler;
+    TestWorker worker{*store, handler.handlers()};
     for (;;) {
       const auto report = worker.step();
       ASSERT_TRUE(report);

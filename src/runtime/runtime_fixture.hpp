@@ -1,4 +1,4 @@
-// What the runtime's tests share: a real embedded store on a clock that the test moves, and a sink
+// What the runtime's tests share: a real embedded store on a clock that the test moves, and a handler
 // that does as it is told.
 #pragma once
 
@@ -8,10 +8,10 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "runtime/worker.hpp"
-#include "sink/sink.hpp"
 #include "store/sqlite/sqlite_store.hpp"
 #include "tests/support/events.hpp"
 #include "tests/support/temp_dir.hpp"
@@ -27,22 +27,30 @@ class ManualClock {
   std::atomic<Duration::rep> at_ = test::wall_clock().time_since_epoch().count();
 };
 
+inline RetryPolicy without_jitter() {
+  RetryPolicy policy;
+  policy.jitter = Jitter::none;
+  return policy;
+}
+
 /// Handles everything, unless `behaviour` says otherwise, and remembers what it was given.
-class ScriptedSink final : public sink::Sink {
+class ScriptedHandler {
  public:
-  using Behaviour = std::function<std::vector<Outcome>(std::span<const store::ClaimedEvent>)>;
+  using Events = std::span<const EventEnvelope>;
+  using Behaviour = std::function<std::vector<Verdict>(Events)>;
 
-  explicit ScriptedSink(Behaviour behaviour = {}) : behaviour_(std::move(behaviour)) {}
+  explicit ScriptedHandler(Behaviour behaviour = {}) : behaviour_(std::move(behaviour)) {}
 
-  std::vector<Outcome> deliver(std::span<const store::ClaimedEvent> events) override {
-    {
-      const std::lock_guard lock{mutex_};
-      for (const auto& event : events) delivered_.push_back(event.envelope.event_id());
-      batches_.push_back(events.size());
-    }
-    grown_.notify_all();
-    if (behaviour_) return behaviour_(events);
-    return std::vector<Outcome>(events.size(), Outcome::handled());
+  std::string name = "sluice.log";
+  RetryPolicy retry = without_jitter();
+
+  /// As a handler of every event.
+  HandlerSet handlers() {
+    HandlerSet set;
+    const auto added = set.add(
+        {.subscription = {.handler_name = name}, .handler = [this](Events e) { return run(e); }, .retry = retry});
+    if (!added) throw std::runtime_error(added.error().message);
+    return set;
   }
 
   [[nodiscard]] std::vector<Uuid> delivered() const {
@@ -60,6 +68,17 @@ class ScriptedSink final : public sink::Sink {
   }
 
  private:
+  std::vector<Verdict> run(Events events) {
+    {
+      const std::lock_guard lock{mutex_};
+      for (const auto& event : events) delivered_.push_back(event.event_id());
+      batches_.push_back(events.size());
+    }
+    grown_.notify_all();
+    if (behaviour_) return behaviour_(events);
+    return std::vector<Verdict>(events.size());
+  }
+
   Behaviour behaviour_;
   mutable std::mutex mutex_;
   std::condition_variable grown_;
@@ -67,12 +86,11 @@ class ScriptedSink final : public sink::Sink {
   std::vector<std::size_t> batches_;
 };
 
-inline ScriptedSink::Behaviour always(const Outcome& outcome) {
-  return
-      [outcome](std::span<const store::ClaimedEvent> events) { return std::vector<Outcome>(events.size(), outcome); };
+inline ScriptedHandler::Behaviour always(const Verdict& verdict) {
+  return [verdict](ScriptedHandler::Events events) { return std::vector<Verdict>(events.size(), verdict); };
 }
 
-inline Outcome a_timeout() { return Outcome::failed(Failure{"TimeoutError", "no answer", {}, false}); }
+inline Verdict a_timeout() { return Verdict::failed("TimeoutError", "no answer"); }
 
 /// A fresh store in a directory of its own.
 class TestStore {
@@ -112,8 +130,34 @@ inline WorkerOptions worker_options() {
   WorkerOptions options;
   options.identity = "test:1";
   options.uniform01 = [] { return 0.5; };
-  options.retry.jitter = Jitter::none;
   return options;
 }
+
+/// One worker with what stands around it in a process, its subscriptions registered.
+class TestWorker {
+ public:
+  TestWorker(store::Store& store, HandlerSet handlers, const telemetry::Logger& logger = {},
+             WorkerOptions options = worker_options())
+      : handlers_(std::move(handlers)),
+        registry_(store, {options.generation, std::chrono::hours{1}}),
+        keeper_(store, logger, {options.ttl, {}}) {
+    const store::WorkerRecord self{
+        options.identity, options.generation, {handlers_.names().begin(), handlers_.names().end()}, "", {}, {}};
+    const bool ready =
+        store.subscribe(options.generation, handlers_.subscriptions()) && store.announce(self) && registry_.refresh();
+    if (!ready) throw std::runtime_error("the worker cannot register");
+    worker_.emplace(DispatchEnvironment{store, registry_, handlers_, keeper_}, logger, std::move(options));
+  }
+
+  Result<StepReport> step(const std::stop_token& abandon = {}) { return worker_->step(abandon); }
+  ClaimKeeper& keeper() { return keeper_; }
+  RegistryView& registry() { return registry_; }
+
+ private:
+  HandlerSet handlers_;
+  RegistryView registry_;
+  ClaimKeeper keeper_;
+  std::optional<Worker> worker_;
+};
 
 }  // namespace sluice::runtime

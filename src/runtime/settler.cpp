@@ -6,32 +6,45 @@
 #include "runtime/service.hpp"
 
 namespace sluice::runtime {
-
 namespace {
 
-std::string_view result_of(const Attempt& attempt) {
-  if (attempt.deduplicated) return "deduplicated";
-  switch (attempt.decision.settlement.next) {
+std::string_view result_of(const Work& work) {
+  switch (work.decision.settlement.next) {
     case Status::delivered:
       return "delivered";
     case Status::failed:
       return "failed";
     default:
-      return attempt.decision.settlement.counts_attempt ? "retry" : "released";
+      return work.decision.settlement.cause == Cause::retry ? "retry" : "released";
   }
 }
 
-void count(const Attempt& attempt, StepReport& report) {
-  switch (attempt.decision.settlement.next) {
+// One handler's own part in it, for its line in the log.
+std::string_view result_of(const HandlerNote& note, std::string_view event_result) {
+  if (event_result == "fenced") return event_result;
+  if (note.deduplicated) return "deduplicated";
+  switch (note.outcome.kind) {
+    case Outcome::Kind::handled:
+      return event_result == "delivered" ? "delivered" : "handled";
+    case Outcome::Kind::failed:
+      return event_result == "failed" ? "failed" : "retry";
+    default:
+      return "released";
+  }
+}
+
+void count(const Work& work, StepReport& report) {
+  const bool deduplicated = work.runs.empty() && !work.notes.empty();
+  switch (work.decision.settlement.next) {
     case Status::delivered:
       ++report.delivered;
-      report.deduplicated += attempt.deduplicated ? 1 : 0;
+      report.deduplicated += deduplicated ? 1 : 0;
       break;
     case Status::failed:
       ++report.failed;
       break;
     default:
-      ++(attempt.decision.settlement.counts_attempt ? report.retried : report.released);
+      ++(work.decision.settlement.cause == Cause::retry ? report.retried : report.released);
       break;
   }
 }
@@ -44,22 +57,35 @@ telemetry::Level level_of(std::string_view result) {
 
 }  // namespace
 
-Settler::Settler(store::Claiming& store, telemetry::Logger logger, SettlerOptions options)
-    : store_(store), logger_(std::move(logger)), options_(std::move(options)) {}
+Settler::Settler(store::Claiming& store, RegistryView& registry, const HandlerSet& handlers, telemetry::Logger logger,
+                 SettlerOptions options)
+    : store_(store), registry_(registry), handlers_(handlers), logger_(std::move(logger)), options_(options) {}
 
-void Settler::add(Attempt attempt) { attempts_.push_back(std::move(attempt)); }
+void Settler::add(Work work) { works_.push_back(std::move(work)); }
+
+Result<store::SettleReport> Settler::try_settle() {
+  const auto registry = registry_.current();
+  std::vector<store::SettleItem> items;
+  items.reserve(works_.size());
+  for (Work& work : works_) {
+    decide_work(work, {*registry, handlers_});
+    items.push_back(work.decision);
+  }
+  return store_.settle(items, registry->version);
+}
 
 Result<StepReport> Settler::settle() {
-  if (attempts_.empty()) return StepReport{};
-  std::vector<store::SettleItem> items;
-  items.reserve(attempts_.size());
-  for (const Attempt& attempt : attempts_) items.push_back(attempt.decision);
-  auto settled = store_.settle(items);
+  if (works_.empty()) return StepReport{};
+  auto settled = try_settle();
+  if (!settled && store::is_registry_changed(settled.error())) {
+    if (auto refreshed = registry_.refresh(); !refreshed) return std::move(refreshed).error();
+    settled = try_settle();
+  }
   if (!settled) {
     note_failure(settled.error());
     return std::move(settled).error();
   }
-  const StepReport report = account(*settled);
+  const StepReport report = account(works_, *settled, in_doubt_);
   clear();
   return report;
 }
@@ -69,52 +95,55 @@ void Settler::note_failure(const Error& error) {
   in_doubt_ = in_doubt_ || error.retry == Retry::in_doubt;
   ++failures_;
   if (error.retry != Retry::never && failures_ < options_.settle_attempts) return;
-  log_error(logger_, std::to_string(attempts_.size()) + " events could not be settled; their claims will expire",
-            error);
+  log_error(logger_, std::to_string(works_.size()) + " events could not be settled; their claims will expire", error);
   clear();
 }
 
-StepReport Settler::account(const store::SettleReport& settled) const {
+StepReport Settler::account(std::span<const Work> works, const store::SettleReport& settled, bool in_doubt) const {
   std::set<Uuid> fenced;
   // After a lost answer "fenced" most likely means that the lost call did the work.
-  if (!in_doubt_) fenced.insert(settled.fenced.begin(), settled.fenced.end());
+  if (!in_doubt) fenced.insert(settled.fenced.begin(), settled.fenced.end());
   StepReport report;
-  report.claimed = static_cast<std::int64_t>(attempts_.size());
-  for (const Attempt& attempt : attempts_) {
-    const bool lost = fenced.contains(attempt.event.envelope.event_id());
+  report.claimed = static_cast<std::int64_t>(works.size());
+  for (const Work& work : works) {
+    const bool lost = fenced.contains(work.event.claim.event_id);
     if (lost) {
       ++report.fenced;
     } else {
-      count(attempt, report);
+      count(work, report);
     }
-    log(attempt, lost ? "fenced" : result_of(attempt));
+    log(work, lost ? "fenced" : result_of(work));
   }
   return report;
 }
 
-void Settler::log(const Attempt& attempt, std::string_view result) const {
-  const telemetry::Level level = level_of(result);
-  if (!logger_.enabled(level)) return;
-  const EventEnvelope& envelope = attempt.event.envelope;
-  const Settlement& settlement = attempt.decision.settlement;
-  const auto workspace = envelope.workspace_id();
-  const std::vector<telemetry::LogField> fields{
-      {"event_id", envelope.event_id().to_string()},
-      {"event_type", envelope.event_type()},
-      {"source", envelope.source()},
-      {"target", envelope.target()},
-      {"workspace_id", workspace ? std::optional{workspace->to_string()} : std::nullopt},
-      {"attempts", attempt.event.attempts + (settlement.counts_attempt ? 1 : 0)},
-      {"duration_ms", std::chrono::duration_cast<std::chrono::milliseconds>(attempt.took).count()},
-      {"status_result", result},
-      {"handler_name", options_.handler_name},
-      {"last_error", settlement.counts_attempt ? std::optional{settlement.last_error} : std::nullopt},
-  };
-  logger_.with_trace_context(envelope.trace_context()).log(level, "event handled", fields);
+void Settler::log(const Work& work, std::string_view result) const {
+  const EventEnvelope& envelope = work.event.envelope;
+  const Settlement& settlement = work.decision.settlement;
+  for (const HandlerNote& note : work.notes) {
+    const std::string_view own_result = result_of(note, result);
+    const telemetry::Level level = level_of(own_result);
+    if (!logger_.enabled(level)) continue;
+    const bool failed = note.outcome.kind == Outcome::Kind::failed;
+    const auto& workspace = envelope.workspace_id();
+    const std::vector<telemetry::LogField> fields{
+        {"event_id", envelope.event_id().to_string()},
+        {"event_type", envelope.event_type()},
+        {"source", envelope.source()},
+        {"target", envelope.target()},
+        {"workspace_id", workspace ? std::optional{workspace->to_string()} : std::nullopt},
+        {"attempts", work.event.attempts + (settlement.counts_attempt ? 1 : 0)},
+        {"duration_ms", std::chrono::duration_cast<std::chrono::milliseconds>(note.took).count()},
+        {"status_result", own_result},
+        {"handler_name", note.handler_name},
+        {"last_error", failed ? std::optional{note.outcome.failure.last_error()} : std::nullopt},
+    };
+    logger_.with_trace_context(envelope.trace_context()).log(level, "event handled", fields);
+  }
 }
 
 void Settler::clear() {
-  attempts_.clear();
+  works_.clear();
   failures_ = 0;
   in_doubt_ = false;
 }

@@ -1,6 +1,7 @@
 #include "runtime/supervisor.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace sluice::runtime {
@@ -15,12 +16,27 @@ Result<void> check_positive(Duration duration, const char* field) {
   return invalid(field, std::string{field} + " must be longer than zero");
 }
 
+// Expired claims are counted against the most patient of the hosted handlers.
+RetryPolicy reaper_policy(const HandlerSet& handlers) {
+  RetryPolicy policy;
+  bool first = true;
+  for (const std::string& name : handlers.names()) {
+    const RetryPolicy& own = handlers.find(name)->retry;
+    if (first || own.max_attempts > policy.max_attempts) policy = own;
+    first = false;
+  }
+  return policy;
+}
+
 }  // namespace
 
 Result<void> SupervisorOptions::validate() const {
   if (auto checked = worker.validate(); !checked) return checked;
   if (workers < 1) return invalid("workers", "workers must be at least 1");
-  if (auto checked = check_positive(poll_interval, "poll_interval"); !checked) return checked;
+  if (auto checked = check_positive(listener.poll, "listener.poll"); !checked) return checked;
+  if (auto checked = check_positive(listener.safety_poll, "listener.safety_poll"); !checked) return checked;
+  if (auto checked = check_positive(presence_interval, "presence_interval"); !checked) return checked;
+  if (drain_timeout < Duration::zero()) return invalid("drain_timeout", "drain_timeout must not be negative");
   if (auto checked = check_positive(reap_interval, "reap_interval"); !checked) return checked;
   if (reap_limit < 1) return invalid("reap_limit", "reap_limit must be at least 1");
   if (auto checked = check_positive(retention_interval, "retention_interval"); !checked) return checked;
@@ -29,53 +45,122 @@ Result<void> SupervisorOptions::validate() const {
   return retention.policies.validate();
 }
 
-Result<std::unique_ptr<Supervisor>> Supervisor::start(store::Store& store, sink::Sink& sink, telemetry::Logger logger,
-                                                      SupervisorOptions options) {
-  if (auto checked = options.validate(); !checked) return std::move(checked).error();
-  std::unique_ptr<Supervisor> supervisor{new Supervisor{store, sink, std::move(logger), std::move(options)}};
-  for (int number = 0; number < supervisor->options_.workers; ++number) {
-    supervisor->launch(supervisor->worker_service(number), supervisor->work_);
+std::vector<std::string> listening_channels(Generation generation, const HandlerSet& handlers) {
+  std::set<std::string> channels;
+  for (const Subscription& subscription : handlers.subscriptions()) {
+    channels.insert(subscription.channel.value_or("outbox_gen_" + std::to_string(generation)));
   }
-  supervisor->launch(supervisor->reaper_service(), supervisor->nothing_);
-  supervisor->launch(supervisor->retention_service(), supervisor->nothing_);
+  return {channels.begin(), channels.end()};
+}
+
+Result<std::unique_ptr<Supervisor>> Supervisor::start(store::Store& store, HandlerSet handlers,
+                                                      telemetry::Logger logger, SupervisorOptions options) {
+  if (auto checked = options.validate(); !checked) return std::move(checked).error();
+  if (handlers.empty()) return invalid("handlers", "there is no handler to deliver to: register one first");
+  std::unique_ptr<Supervisor> supervisor{
+      new Supervisor{store, std::move(handlers), std::move(logger), std::move(options)}};
+  if (auto registered = supervisor->register_here(); !registered) return std::move(registered).error();
+  supervisor->launch_services();
+  supervisor->launch_workers();
   return supervisor;
 }
 
-Supervisor::Supervisor(store::Store& store, sink::Sink& sink, telemetry::Logger logger, SupervisorOptions options)
+Supervisor::Supervisor(store::Store& store, HandlerSet handlers, telemetry::Logger logger, SupervisorOptions options)
     : store_(store),
-      sink_(sink),
+      handlers_(std::move(handlers)),
       logger_(logger.with_generation(options.worker.generation)),
-      options_(std::move(options)) {}
+      options_(std::move(options)),
+      handler_names_(handlers_.names().begin(), handlers_.names().end()),
+      registry_(store, {options_.worker.generation, 6 * options_.presence_interval}),
+      keeper_(store, logger_, {options_.worker.ttl, {}}),
+      listener_(store, work_, logger_, {listening_channels(options_.worker.generation, handlers_), options_.listener}) {
+}
 
 Supervisor::~Supervisor() {
   request_stop();
   join();
 }
 
+Result<void> Supervisor::register_here() {
+  if (auto done = store_.subscribe(options_.worker.generation, handlers_.subscriptions()); !done) return done;
+  const store::WorkerRecord self{
+      options_.worker.identity, options_.worker.generation, handler_names_, "starting", {}, {}};
+  if (auto done = store_.announce(self); !done) return done;
+  return registry_.refresh();
+}
+
+void Supervisor::launch_services() {
+  services_.emplace_back([this](const std::stop_token& stop) { listener_.run(stop); });
+  launch(services_, keeper_service(), nothing_);
+  launch(services_, presence_service(), nothing_);
+  if (options_.reap) launch(services_, reaper_service(), nothing_);
+  if (options_.sweep) launch(services_, retention_service(), nothing_);
+}
+
+void Supervisor::launch_workers() {
+  running_ = options_.workers;
+  for (int number = 0; number < options_.workers; ++number) launch(workers_, worker_service(number), work_);
+}
+
 void Supervisor::wake() { work_.ring(); }
 
 void Supervisor::request_stop() {
-  for (std::jthread& thread : threads_) thread.request_stop();
+  for (std::jthread& thread : workers_) thread.request_stop();
 }
 
 void Supervisor::join() {
-  for (std::jthread& thread : threads_) {
+  {
+    std::unique_lock lock{mutex_};
+    if (!finished_.wait_for(lock, options_.drain_timeout, [this] { return running_ == 0; })) {
+      lock.unlock();
+      logger_.warn("the drain timeout has passed: giving back what has not begun");
+      abandon_.request_stop();
+      keeper_.stop_runs();
+    }
+  }
+  for (std::jthread& thread : workers_) {
     if (thread.joinable()) thread.join();
+  }
+  for (std::jthread& thread : services_) thread.request_stop();
+  for (std::jthread& thread : services_) {
+    if (thread.joinable()) thread.join();
+  }
+  if (!std::exchange(departed_, true)) sign_off();
+}
+
+void Supervisor::sign_off() {
+  if (auto done = store_.depart(options_.worker.identity); !done) {
+    log_error(logger_, "cannot sign off; this worker will seem alive for a moment", done.error());
+  }
+  if (!options_.withdraw) return;
+  for (const std::string& handler : handler_names_) {
+    const store::Actor self{options_.worker.identity, "daemon", "the worker has stopped"};
+    const auto done = store_.unsubscribe(options_.worker.generation, handler, self);
+    if (!done && done.error().code != ErrorCode::not_found) {
+      log_error(logger_, "cannot withdraw the subscription of " + handler, done.error());
+    }
   }
 }
 
 StepReport Supervisor::totals() const {
-  const std::lock_guard lock{totals_mutex_};
+  const std::lock_guard lock{mutex_};
   return totals_;
 }
 
 void Supervisor::count(const StepReport& report) {
-  const std::lock_guard lock{totals_mutex_};
+  const std::lock_guard lock{mutex_};
   totals_ += report;
 }
 
-void Supervisor::launch(Service service, Doorbell& doorbell) {
-  threads_.emplace_back([this, &doorbell, service = std::move(service)](const std::stop_token& stop) {
+void Supervisor::attend(int change) {
+  const std::lock_guard lock{mutex_};
+  const bool before = busy_ > 0;
+  busy_ += change;
+  if ((busy_ > 0) != before) listener_.attend(busy_ > 0);
+}
+
+void Supervisor::launch(std::vector<std::jthread>& group, Service service, Doorbell& doorbell) {
+  group.emplace_back([this, &doorbell, service = std::move(service)](const std::stop_token& stop) {
     run_service(stop, service, {doorbell, logger_, options_.backoff});
   });
 }
@@ -83,26 +168,67 @@ void Supervisor::launch(Service service, Doorbell& doorbell) {
 Service Supervisor::worker_service(int number) {
   WorkerOptions options = options_.worker;
   options.identity += "/" + std::to_string(number);
-  auto worker = std::make_shared<Worker>(store_, sink_, logger_, std::move(options));
+  const DispatchEnvironment environment{store_, registry_, handlers_, keeper_};
+  auto worker = std::make_shared<Worker>(environment, logger_, std::move(options));
+  auto busy = std::make_shared<bool>(false);
+  const auto set_busy = [this, busy](bool now) {
+    if (std::exchange(*busy, now) != now) attend(now ? 1 : -1);
+  };
   Service service;
   service.name = "worker";
-  service.round = [this, worker](const std::stop_token&) -> Result<Duration> {
-    const auto report = worker->step();
+  service.round = [this, worker, set_busy](const std::stop_token&) -> Result<Duration> {
+    const auto report = worker->step(abandon_.get_token(), [&](bool full) {
+      set_busy(true);
+      if (full) listener_.wake_others();
+    });
+    if (!report || report->claimed == 0) set_busy(false);
     if (!report) return report.error();
     count(*report);
     return report->claimed > 0 ? Result<Duration>{Duration::zero()} : idle_rest();
   };
-  service.finish = [this, worker] {
+  service.finish = [this, worker, set_busy] {
     const auto report = worker->finish();
-    if (report) return count(*report);
-    log_error(logger_, "the last batch could not be settled; its claims will expire", report.error());
+    if (report) count(*report);
+    if (!report) log_error(logger_, "the last batch could not be settled; its claims will expire", report.error());
+    set_busy(false);
+    const std::lock_guard lock{mutex_};
+    --running_;
+    finished_.notify_all();
+  };
+  return service;
+}
+
+Service Supervisor::keeper_service() {
+  Service service;
+  service.name = "claim keeper";
+  service.round = [this](const std::stop_token&) { return keeper_.step(); };
+  return service;
+}
+
+Service Supervisor::presence_service() {
+  Service service;
+  service.name = "presence";
+  service.round = [this](const std::stop_token&) -> Result<Duration> {
+    const store::WorkerRecord self{options_.worker.identity,
+                                   options_.worker.generation,
+                                   handler_names_,
+                                   std::string{name(listener_.state())},
+                                   {},
+                                   {}};
+    // Repeated, because another process with the same handler may have withdrawn it.
+    if (auto done = store_.subscribe(options_.worker.generation, handlers_.subscriptions()); !done) {
+      return std::move(done).error();
+    }
+    if (auto done = store_.announce(self); !done) return std::move(done).error();
+    if (auto done = registry_.refresh(); !done) return std::move(done).error();
+    return options_.presence_interval;
   };
   return service;
 }
 
 Service Supervisor::reaper_service() {
   auto reaper = std::make_shared<Reaper>(store_, store_, logger_,
-                                         ReaperOptions{options_.worker.retry, options_.worker.uniform01});
+                                         ReaperOptions{reaper_policy(handlers_), options_.worker.uniform01});
   Service service;
   service.name = "reaper";
   service.round = [this, reaper](const std::stop_token&) -> Result<Duration> {
@@ -127,12 +253,13 @@ Service Supervisor::retention_service() {
 }
 
 Result<Duration> Supervisor::idle_rest() {
-  const auto due = store_.next_due(options_.worker.generation);
+  const Duration interval = listener_.look_interval();
+  const auto due = store_.next_due(options_.worker.generation, handler_names_);
   if (!due) return due.error();
-  if (!due->has_value()) return options_.poll_interval;
+  if (!*due) return interval;
   const auto now = store_.now();
   if (!now) return now.error();
-  return std::min(options_.poll_interval, std::max(**due - *now, kShortestRest));
+  return std::clamp(std::chrono::duration_cast<Duration>(**due - *now), std::min(kShortestRest, interval), interval);
 }
 
 }  // namespace sluice::runtime

@@ -1,9 +1,11 @@
-// Supervisor: owns the threads that run workers, reaper and retention on one store.
+// Supervisor: owns the threads of one process that delivers: workers, listener, claim keeper, presence,
+// reaper and retention, on one store.
 //
-// Thread-safety: wake(), request_stop(), and totals() may be called from any thread; the rest from
-// the owner's.
+// Thread-safety: wake(), request_stop() and the readers may be called from any thread; the rest from the
+// owner's.
 #pragma once
 
+#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -11,12 +13,15 @@
 #include <vector>
 
 #include "runtime/backoff.hpp"
+#include "runtime/claim_keeper.hpp"
 #include "runtime/doorbell.hpp"
+#include "runtime/handler_set.hpp"
+#include "runtime/listener.hpp"
 #include "runtime/reaper.hpp"
+#include "runtime/registry_view.hpp"
 #include "runtime/retention.hpp"
 #include "runtime/service.hpp"
 #include "runtime/worker.hpp"
-#include "sink/sink.hpp"
 #include "store/store.hpp"
 #include "telemetry/log.hpp"
 
@@ -24,10 +29,16 @@ namespace sluice::runtime {
 
 struct SupervisorOptions {
   WorkerOptions worker;
-  int workers = 1;                                   ///< threads that claim; at least 1
-  Duration poll_interval = std::chrono::seconds{1};  ///< how long an idle worker rests at most
+  int workers = 1;  ///< threads that claim; at least 1
+  ListenerTimes listener;
+  Duration presence_interval = std::chrono::seconds{5};  ///< between two signs of life
+  Duration drain_timeout = std::chrono::seconds{30};     ///< what has not begun by then is given back
+  /// The subscriptions are withdrawn at the end: nobody waits for these handlers while they are away.
+  bool withdraw = false;
+  bool reap = true;
   Duration reap_interval = std::chrono::seconds{10};
   int reap_limit = 500;
+  bool sweep = true;
   Duration retention_interval = std::chrono::minutes{10};
   RetentionOptions retention;
   BackoffLimits backoff;  ///< rests after an error of the store
@@ -38,8 +49,8 @@ struct SupervisorOptions {
 
 class Supervisor {
  public:
-  /// Starts the threads. The references outlive the supervisor.
-  static Result<std::unique_ptr<Supervisor>> start(store::Store& store, sink::Sink& sink, telemetry::Logger logger,
+  /// Registers the subscriptions and starts the threads. The store outlives the supervisor.
+  static Result<std::unique_ptr<Supervisor>> start(store::Store& store, HandlerSet handlers, telemetry::Logger logger,
                                                    SupervisorOptions options);
   ~Supervisor();
   Supervisor(const Supervisor&) = delete;
@@ -48,34 +59,59 @@ class Supervisor {
   /// Something may be claimable: idle workers look at once.
   void wake();
 
-  /// Asks every thread to end. Nothing new is claimed; what is in flight is finished and settled.
+  /// Nothing new is claimed from now on; what is in flight is finished and settled.
   void request_stop();
 
-  /// Waits for the threads; returns at once when that was done before.
+  /// Waits for the workers, at most for the drain timeout; then asks running handlers to stop, gives
+  /// back what has not begun, and waits for the handlers to return. Returns at once when that was done
+  /// before.
   void join();
 
   /// What the workers have done since the start.
   [[nodiscard]] StepReport totals() const;
+  [[nodiscard]] ListenerState listener_state() const { return listener_.state(); }
+  [[nodiscard]] ListenerCounts listener_counts() const { return listener_.counts(); }
 
  private:
-  Supervisor(store::Store& store, sink::Sink& sink, telemetry::Logger logger, SupervisorOptions options);
+  Supervisor(store::Store& store, HandlerSet handlers, telemetry::Logger logger, SupervisorOptions options);
 
+  Result<void> register_here();
+  void sign_off();
+  void launch_workers();
+  void launch_services();
   Service worker_service(int number);
   Service reaper_service();
   Service retention_service();
-  void launch(Service service, Doorbell& doorbell);
+  Service keeper_service();
+  Service presence_service();
+  void launch(std::vector<std::jthread>& group, Service service, Doorbell& doorbell);
   Result<Duration> idle_rest();
   void count(const StepReport& report);
+  void attend(int change);
 
   store::Store& store_;
-  sink::Sink& sink_;
+  HandlerSet handlers_;
   telemetry::Logger logger_;
   SupervisorOptions options_;
-  Doorbell work_;     // rung by wake()
+  std::vector<std::string> handler_names_;
+  RegistryView registry_;
+  ClaimKeeper keeper_;
+  Doorbell work_;     // rung by wake() and the listener
   Doorbell nothing_;  // never rung: for services that only the clock wakes
-  mutable std::mutex totals_mutex_;
+  Listener listener_;
+  std::stop_source abandon_;  // asked for when the drain timeout has passed
+  mutable std::mutex mutex_;
+  std::condition_variable finished_;
+  int running_ = 0;  // workers whose thread has not ended
+  int busy_ = 0;     // workers that handle something
   StepReport totals_;
-  std::vector<std::jthread> threads_;  // last: they use everything above
+  bool departed_ = false;
+  std::vector<std::jthread> services_;  // last: they use everything above
+  std::vector<std::jthread> workers_;
 };
+
+/// The channels that a process with these handlers listens on: its generation's, and one per processing
+/// class.
+std::vector<std::string> listening_channels(Generation generation, const HandlerSet& handlers);
 
 }  // namespace sluice::runtime

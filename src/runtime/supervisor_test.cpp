@@ -18,14 +18,17 @@ class SupervisorTest : public testing::Test {
  protected:
   SupervisorTest() {
     options.worker = worker_options();
-    options.poll_interval = kNever;
+    options.listener.poll = kNever;
+    options.listener.safety_poll = kNever;
+    options.presence_interval = kNever;
+    options.drain_timeout = kNever;
     options.reap_interval = kNever;
     options.retention_interval = kNever;
     options.backoff = {1ms, 2ms};
   }
 
-  std::unique_ptr<Supervisor> start(store::Store& on, sink::Sink& sink) {
-    auto started = Supervisor::start(on, sink, {}, options);
+  std::unique_ptr<Supervisor> start(store::Store& on, ScriptedHandler& handler) {
+    auto started = Supervisor::start(on, handler.handlers(), {}, options);
     EXPECT_TRUE(started) << started.error().message;
     return std::move(started).value();
   }
@@ -40,9 +43,9 @@ class SupervisorTest : public testing::Test {
 
 TEST_F(SupervisorTest, DrainsWhatIsPendingAtTheStart) {
   const auto ids = store.publish(test::events(40));
-  ScriptedSink sink;
-  const auto supervisor = start(*store, sink);
-  sink.await(40);
+  ScriptedHandler handler;
+  const auto supervisor = start(*store, handler);
+  handler.await(40);
   supervisor->request_stop();
   supervisor->join();
   expect_delivered(ids);
@@ -50,45 +53,46 @@ TEST_F(SupervisorTest, DrainsWhatIsPendingAtTheStart) {
 }
 
 TEST_F(SupervisorTest, WakeEndsTheRest) {
-  ScriptedSink sink;
-  const auto supervisor = start(*store, sink);
+  ScriptedHandler handler;
+  const auto supervisor = start(*store, handler);
   for (std::size_t round = 1; round <= 5; ++round) {
     store.publish(test::events(1));
     supervisor->wake();
-    sink.await(round);
+    handler.await(round);
   }
-  EXPECT_EQ(sink.delivered().size(), 5U);
+  EXPECT_EQ(handler.delivered().size(), 5U);
 }
 
 TEST_F(SupervisorTest, PollsWithoutBeingWoken) {
-  options.poll_interval = 1ms;
-  ScriptedSink sink;
-  const auto supervisor = start(*store, sink);
+  options.listener.poll = 1ms;
+  options.listener.safety_poll = 1ms;
+  ScriptedHandler handler;
+  const auto supervisor = start(*store, handler);
   store.publish(test::events(1));
-  sink.await(1);
-  EXPECT_EQ(sink.delivered().size(), 1U);
+  handler.await(1);
+  EXPECT_EQ(handler.delivered().size(), 1U);
 }
 
 TEST_F(SupervisorTest, ATimerWaitsForTheNextDelayedEvent) {
   auto event = test::an_event();
   event.delay = 50ms;
   const auto ids = store.publish({event});
-  ScriptedSink sink;
-  const auto supervisor = start(*store, sink);
-  sink.await(1);
-  EXPECT_EQ(sink.delivered(), ids);
+  ScriptedHandler handler;
+  const auto supervisor = start(*store, handler);
+  handler.await(1);
+  EXPECT_EQ(handler.delivered(), ids);
 }
 
 TEST_F(SupervisorTest, ARetryFallsDueByItself) {
   const auto ids = store.publish(test::events(1));
-  options.worker.retry.base = 1ms;
-  options.worker.retry.cap = 1ms;
   std::atomic<int> left = 3;
-  ScriptedSink sink{[&](std::span<const store::ClaimedEvent> events) {
-    return std::vector<Outcome>(events.size(), left-- > 0 ? a_timeout() : Outcome::handled());
+  ScriptedHandler handler{[&](ScriptedHandler::Events events) {
+    return std::vector<Verdict>(events.size(), left-- > 0 ? a_timeout() : Verdict::handled());
   }};
-  const auto supervisor = start(*store, sink);
-  sink.await(4);
+  handler.retry.base = 1ms;
+  handler.retry.cap = 1ms;
+  const auto supervisor = start(*store, handler);
+  handler.await(4);
   supervisor->request_stop();
   supervisor->join();
   EXPECT_EQ(store.event(ids[0]).status, Status::delivered);
@@ -99,20 +103,20 @@ TEST_F(SupervisorTest, EventsOfOneKeyFollowEachOtherWithoutRest) {
   std::vector<store::NewEvent> events;
   for (int i = 0; i < 5; ++i) events.push_back(test::a_keyed_event("k"));
   const auto ids = store.publish(events);
-  ScriptedSink sink;
-  const auto supervisor = start(*store, sink);
-  sink.await(5);
-  EXPECT_EQ(sink.delivered(), ids);
+  ScriptedHandler handler;
+  const auto supervisor = start(*store, handler);
+  handler.await(5);
+  EXPECT_EQ(handler.delivered(), ids);
 }
 
 TEST_F(SupervisorTest, ErrorsOfTheStoreAreOutlived) {
   const auto ids = store.publish(test::events(3));
   test::FaultyStore faulty{*store};
-  faulty.fail_call(1, test::Fault::before, 20);
-  ScriptedSink sink;
+  faulty.fail_call(5, test::Fault::before, 20);  // after subscribe, announce, registry and workers
+  ScriptedHandler handler;
   {
-    const auto supervisor = start(faulty, sink);
-    sink.await(3);
+    const auto supervisor = start(faulty, handler);
+    handler.await(3);
   }
   expect_delivered(ids);
 }
@@ -120,12 +124,12 @@ TEST_F(SupervisorTest, ErrorsOfTheStoreAreOutlived) {
 TEST_F(SupervisorTest, StopFinishesWhatIsInFlight) {
   const auto ids = store.publish(test::events(1));
   std::promise<void> release;
-  ScriptedSink sink{[&, gate = release.get_future().share()](std::span<const store::ClaimedEvent> events) {
+  ScriptedHandler handler{[&, gate = release.get_future().share()](ScriptedHandler::Events events) {
     gate.wait();
-    return std::vector<Outcome>(events.size(), Outcome::handled());
+    return std::vector<Verdict>(events.size(), Verdict::handled());
   }};
-  const auto supervisor = start(*store, sink);
-  sink.await(1);
+  const auto supervisor = start(*store, handler);
+  handler.await(1);
   const auto later = store.publish(test::events(1));
   supervisor->request_stop();
   release.set_value();
@@ -139,8 +143,9 @@ class FirstSettleFails final : public test::FaultyStore {
  public:
   using FaultyStore::FaultyStore;
 
-  Result<store::SettleReport> settle(std::span<const store::SettleItem> items) override {
-    if (settles_++ > 0) return FaultyStore::settle(items);
+  Result<store::SettleReport> settle(std::span<const store::SettleItem> items,
+                                     std::optional<store::RegistryVersion> based_on) override {
+    if (settles_++ > 0) return FaultyStore::settle(items, based_on);
     failed.set_value();
     return Error{ErrorCode::unavailable, Retry::safe, "the store is away", {}, {}};
   }
@@ -155,25 +160,25 @@ TEST_F(SupervisorTest, StopSettlesWhatAnErrorLeftUnsettled) {
   const auto ids = store.publish(test::events(1));
   FirstSettleFails flaky{*store};
   options.backoff = {kNever, kNever};
-  ScriptedSink sink;
-  const auto supervisor = start(flaky, sink);
+  ScriptedHandler handler;
+  const auto supervisor = start(flaky, handler);
   flaky.failed.get_future().wait();
   supervisor->request_stop();
   supervisor->join();
   expect_delivered(ids);
-  EXPECT_EQ(sink.delivered().size(), 1U);
+  EXPECT_EQ(handler.delivered().size(), 1U);
 }
 
 TEST_F(SupervisorTest, ManyWorkersDeliverEachEventOnce) {
   const auto ids = store.publish(test::events(300));
   options.workers = 4;
-  ScriptedSink sink;
-  const auto supervisor = start(*store, sink);
-  sink.await(300);
+  ScriptedHandler handler;
+  const auto supervisor = start(*store, handler);
+  handler.await(300);
   supervisor->request_stop();
   supervisor->join();
   expect_delivered(ids);
-  EXPECT_THAT(sink.delivered(), testing::UnorderedElementsAreArray(ids));
+  EXPECT_THAT(handler.delivered(), testing::UnorderedElementsAreArray(ids));
 }
 
 TEST_F(SupervisorTest, TheReaperBringsBackTheClaimsOfADeadWorker) {
@@ -183,11 +188,11 @@ TEST_F(SupervisorTest, TheReaperBringsBackTheClaimsOfADeadWorker) {
   request.ttl = 1ms;
   ASSERT_EQ(store->claim(request)->size(), 1U);
   options.reap_interval = 5ms;
-  options.worker.retry.base = 1ms;
-  options.worker.retry.cap = 1ms;
-  ScriptedSink sink;
-  const auto supervisor = start(*store, sink);
-  sink.await(1);
+  ScriptedHandler handler;
+  handler.retry.base = 1ms;
+  handler.retry.cap = 1ms;
+  const auto supervisor = start(*store, handler);
+  handler.await(1);
   supervisor->request_stop();
   supervisor->join();
   expect_delivered(ids);
@@ -198,13 +203,13 @@ TEST_F(SupervisorTest, BadOptionsAreRefusedBeforeAnyThreadStarts) {
   const auto field_of = [this](auto change) {
     SupervisorOptions changed = options;
     change(changed);
-    ScriptedSink sink;
-    const auto started = Supervisor::start(*store, sink, {}, changed);
+    ScriptedHandler handler;
+    const auto started = Supervisor::start(*store, handler.handlers(), {}, changed);
     return started ? std::string{} : started.error().field;
   };
   EXPECT_EQ(field_of([](SupervisorOptions& o) { o.workers = 0; }), "workers");
   EXPECT_EQ(field_of([](SupervisorOptions& o) { o.worker.identity = ""; }), "identity");
-  EXPECT_EQ(field_of([](SupervisorOptions& o) { o.poll_interval = 0s; }), "poll_interval");
+  EXPECT_EQ(field_of([](SupervisorOptions& o) { o.listener.poll = 0s; }), "listener.poll");
   EXPECT_EQ(field_of([](SupervisorOptions& o) { o.reap_interval = 0s; }), "reap_interval");
   EXPECT_EQ(field_of([](SupervisorOptions& o) { o.reap_limit = 0; }), "reap_limit");
   EXPECT_EQ(field_of([](SupervisorOptions& o) { o.retention_interval = 0s; }), "retention_interval");

@@ -15,11 +15,11 @@ using testing::HasSubstr;
 
 class WorkerTest : public testing::Test {
  protected:
-  Worker worker(sink::Sink& sink, const WorkerOptions& options = worker_options()) {
-    return Worker{*store, sink, {}, options};
+  std::unique_ptr<TestWorker> worker(ScriptedHandler& handler, const WorkerOptions& options = worker_options()) {
+    return std::make_unique<TestWorker>(*store, handler.handlers(), telemetry::Logger{}, options);
   }
 
-  static StepReport step(Worker& worker) {
+  static StepReport step(TestWorker& worker) {
     const auto report = worker.step();
     EXPECT_TRUE(report) << report.error().message;
     return report ? *report : StepReport{};
@@ -31,12 +31,13 @@ class WorkerTest : public testing::Test {
 
 TEST_F(WorkerTest, DeliversAndRecordsWhoHandled) {
   const auto ids = store.publish(test::events(3));
-  ScriptedSink sink;
-  Worker subject = worker(sink);
+  ScriptedHandler handler;
+  const auto subject_owner = worker(handler);
+  TestWorker& subject = *subject_owner;
   const StepReport report = step(subject);
   EXPECT_EQ(report.claimed, 3);
   EXPECT_EQ(report.delivered, 3);
-  EXPECT_THAT(sink.delivered(), testing::UnorderedElementsAreArray(ids));
+  EXPECT_THAT(handler.delivered(), testing::UnorderedElementsAreArray(ids));
   for (const Uuid& id : ids) {
     const auto event = store.event(id);
     EXPECT_EQ(event.status, Status::delivered);
@@ -50,21 +51,23 @@ TEST_F(WorkerTest, DeliversAndRecordsWhoHandled) {
 
 TEST_F(WorkerTest, BatchesGrowWhileTheyAreFullAndFallBack) {
   store.publish(test::events(95));
-  ScriptedSink sink;
+  ScriptedHandler handler;
   WorkerOptions options = worker_options();
   options.batch_max = 30;
-  Worker subject = worker(sink, options);
+  const auto subject_owner = worker(handler, options);
+  TestWorker& subject = *subject_owner;
   while (step(subject).claimed > 0) continue;
-  EXPECT_THAT(sink.batches(), ElementsAre(10U, 20U, 30U, 30U, 5U));
+  EXPECT_THAT(handler.batches(), ElementsAre(10U, 20U, 30U, 30U, 5U));
   store.publish(test::events(15));
   while (step(subject).claimed > 0) continue;
-  EXPECT_THAT(sink.batches(), ElementsAre(10U, 20U, 30U, 30U, 5U, 10U, 5U));
+  EXPECT_THAT(handler.batches(), ElementsAre(10U, 20U, 30U, 30U, 5U, 10U, 5U));
 }
 
 TEST_F(WorkerTest, ATransientFailureIsRetriedLaterAndTheFifthFails) {
   const auto ids = store.publish(test::events(1));
-  ScriptedSink sink{always(a_timeout())};
-  Worker subject = worker(sink);
+  ScriptedHandler handler{always(a_timeout())};
+  const auto subject_owner = worker(handler);
+  TestWorker& subject = *subject_owner;
   for (int attempt = 1; attempt <= 4; ++attempt) {
     EXPECT_EQ(step(subject).retried, 1);
     EXPECT_EQ(step(subject).claimed, 0) << "not due yet";
@@ -81,16 +84,16 @@ TEST_F(WorkerTest, ATransientFailureIsRetriedLaterAndTheFifthFails) {
 
 TEST_F(WorkerTest, ATerminalFailureFailsAtOnceAndLeavesTheOthersAlone) {
   const auto ids = store.publish(test::events(2));
-  ScriptedSink sink{[&](std::span<const store::ClaimedEvent> events) {
-    std::vector<Outcome> outcomes;
+  ScriptedHandler handler{[&](ScriptedHandler::Events events) {
+    std::vector<Verdict> outcomes;
     for (const auto& event : events) {
-      const bool bad = event.envelope.event_id() == ids[0];
-      outcomes.push_back(bad ? Outcome::failed(Failure{"PayloadError", "total is missing", {}, false})
-                             : Outcome::handled());
+      const bool bad = event.event_id() == ids[0];
+      outcomes.push_back(bad ? Verdict::failed("PayloadError", "total is missing") : Verdict::handled());
     }
     return outcomes;
   }};
-  Worker subject = worker(sink);
+  const auto subject_owner = worker(handler);
+  TestWorker& subject = *subject_owner;
   const StepReport report = step(subject);
   EXPECT_EQ(report.failed, 1);
   EXPECT_EQ(report.delivered, 1);
@@ -100,52 +103,56 @@ TEST_F(WorkerTest, ATerminalFailureFailsAtOnceAndLeavesTheOthersAlone) {
 
 TEST_F(WorkerTest, AThrowingSinkIsATransientFailure) {
   const auto ids = store.publish(test::events(2));
-  ScriptedSink sink{
-      [](std::span<const store::ClaimedEvent>) -> std::vector<Outcome> { throw std::runtime_error("boom"); }};
-  Worker subject = worker(sink);
+  ScriptedHandler handler{[](ScriptedHandler::Events) -> std::vector<Verdict> { throw std::runtime_error("boom"); }};
+  const auto subject_owner = worker(handler);
+  TestWorker& subject = *subject_owner;
   EXPECT_EQ(step(subject).retried, 2);
-  EXPECT_EQ(store.event(ids[0]).last_error, "Error: boom");
+  EXPECT_EQ(store.event(ids[0]).last_error, "runtime_error: boom");
 
   clock.advance(1s);
-  ScriptedSink odd{[](std::span<const store::ClaimedEvent>) -> std::vector<Outcome> { throw 7; }};
-  Worker other = worker(odd);
+  ScriptedHandler odd{[](ScriptedHandler::Events) -> std::vector<Verdict> { throw 7; }};
+  const auto other_owner = worker(odd);
+  TestWorker& other = *other_owner;
   EXPECT_EQ(step(other).retried, 2);
 }
 
 TEST_F(WorkerTest, ASinkThatMiscountsIsATransientFailure) {
   const auto ids = store.publish(test::events(2));
-  ScriptedSink sink{[](std::span<const store::ClaimedEvent>) { return std::vector<Outcome>(1, Outcome::handled()); }};
-  Worker subject = worker(sink);
+  ScriptedHandler handler{[](ScriptedHandler::Events) { return std::vector<Verdict>(1); }};
+  const auto subject_owner = worker(handler);
+  TestWorker& subject = *subject_owner;
   EXPECT_EQ(step(subject).retried, 2);
-  EXPECT_EQ(store.event(ids[1]).last_error, "Error: the sink gave 1 outcomes for 2 events");
+  EXPECT_EQ(store.event(ids[1]).last_error, "Error: the handler gave 1 verdicts for 2 events");
 }
 
 TEST_F(WorkerTest, WhatIsHandledAlreadyIsAcknowledgedWithoutRunning) {
   EnvelopeDraft draft = test::a_draft();
   draft.idempotency_key = "same";
   store.publish({test::an_event(draft)});
-  ScriptedSink sink;
-  Worker subject = worker(sink);
+  ScriptedHandler handler;
+  const auto subject_owner = worker(handler);
+  TestWorker& subject = *subject_owner;
   step(subject);
-  ASSERT_EQ(sink.delivered().size(), 1U);
+  ASSERT_EQ(handler.delivered().size(), 1U);
 
   draft.event_id = test::new_id();
   const auto again = store.publish({test::an_event(draft), test::an_event()});
   const StepReport report = step(subject);
   EXPECT_EQ(report.delivered, 2);
   EXPECT_EQ(report.deduplicated, 1);
-  EXPECT_THAT(sink.delivered(), testing::SizeIs(2));
-  EXPECT_EQ(sink.delivered().back(), again[1]);
+  EXPECT_THAT(handler.delivered(), testing::SizeIs(2));
+  EXPECT_EQ(handler.delivered().back(), again[1]);
   EXPECT_EQ(store.event(again[0]).status, Status::delivered);
 }
 
 TEST_F(WorkerTest, ADeferredEventWaitsUncounted) {
   const auto ids = store.publish(test::events(1));
   bool defer = true;
-  ScriptedSink sink{[&](std::span<const store::ClaimedEvent> events) {
-    return std::vector<Outcome>(events.size(), defer ? Outcome::deferred(clock.now() + 1h) : Outcome::handled());
+  ScriptedHandler handler{[&](ScriptedHandler::Events events) {
+    return std::vector<Verdict>(events.size(), defer ? Verdict::defer_until(clock.now() + 1h) : Verdict::handled());
   }};
-  Worker subject = worker(sink);
+  const auto subject_owner = worker(handler);
+  TestWorker& subject = *subject_owner;
   EXPECT_EQ(step(subject).released, 1);
   EXPECT_EQ(store.event(ids[0]).attempts, 0);
   EXPECT_EQ(step(subject).claimed, 0);
@@ -156,18 +163,20 @@ TEST_F(WorkerTest, ADeferredEventWaitsUncounted) {
 
 TEST_F(WorkerTest, ALostClaimIsFencedAndCounted) {
   const auto ids = store.publish(test::events(1));
-  // While the sink is busy the claim runs out, and another worker delivers the event.
-  ScriptedSink quick;
-  Worker other = worker(quick);
-  ScriptedSink slow{[&](std::span<const store::ClaimedEvent> events) {
+  // While the handler is busy the claim runs out, and another worker delivers the event.
+  ScriptedHandler quick;
+  const auto other_owner = worker(quick);
+  TestWorker& other = *other_owner;
+  ScriptedHandler slow{[&](ScriptedHandler::Events events) {
     clock.advance(301s);
     const auto expired = store->expired_claims(10);
     store::SettleItem item{expired->at(0).claim, settle(0, Outcome::released(), {}, 0.5), {}, {}};
     EXPECT_TRUE(store->settle(std::span{&item, 1}));
     EXPECT_EQ(step(other).delivered, 1);
-    return std::vector<Outcome>(events.size(), a_timeout());
+    return std::vector<Verdict>(events.size(), a_timeout());
   }};
-  Worker subject = worker(slow);
+  const auto subject_owner = worker(slow);
+  TestWorker& subject = *subject_owner;
   const StepReport report = step(subject);
   EXPECT_EQ(report.fenced, 1);
   EXPECT_EQ(report.retried, 0);
@@ -178,8 +187,9 @@ TEST_F(WorkerTest, OtherGenerationsAreLeftAlone) {
   auto event = test::an_event();
   event.generation = 2;
   const auto ids = store.publish({event});
-  ScriptedSink sink;
-  Worker subject = worker(sink);
+  ScriptedHandler handler;
+  const auto subject_owner = worker(handler);
+  TestWorker& subject = *subject_owner;
   EXPECT_EQ(step(subject).claimed, 0);
   EXPECT_EQ(store.event(ids[0]).status, Status::pending);
 }
@@ -187,22 +197,22 @@ TEST_F(WorkerTest, OtherGenerationsAreLeftAlone) {
 TEST_F(WorkerTest, AFailedSettleIsTriedAgainBeforeAnythingIsClaimed) {
   const auto ids = store.publish(test::events(2));
   test::FaultyStore faulty{*store};
-  ScriptedSink sink;
-  Worker subject{faulty, sink, {}, worker_options()};
+  ScriptedHandler handler;
+  TestWorker subject{faulty, handler.handlers()};
   faulty.fail_call(3, test::Fault::before);  // claim, already_handled, settle
   EXPECT_FALSE(subject.step());
   EXPECT_EQ(store.event(ids[0]).status, Status::in_flight);
   const StepReport report = step(subject);
   EXPECT_EQ(report.delivered, 2);
-  EXPECT_THAT(sink.delivered(), testing::SizeIs(2)) << "delivered once only";
+  EXPECT_THAT(handler.delivered(), testing::SizeIs(2)) << "delivered once only";
   EXPECT_EQ(store.event(ids[0]).status, Status::delivered);
 }
 
 TEST_F(WorkerTest, ALostSettleAnswerCountsWhatTheLostCallDid) {
   store.publish(test::events(2));
   test::FaultyStore faulty{*store};
-  ScriptedSink sink;
-  Worker subject{faulty, sink, {}, worker_options()};
+  ScriptedHandler handler;
+  TestWorker subject{faulty, handler.handlers()};
   faulty.fail_call(3, test::Fault::after);
   EXPECT_FALSE(subject.step());
   const StepReport report = step(subject);
@@ -213,10 +223,10 @@ TEST_F(WorkerTest, ALostSettleAnswerCountsWhatTheLostCallDid) {
 TEST_F(WorkerTest, AfterTooManyFailedSettlesTheClaimsAreLeftToExpire) {
   const auto ids = store.publish(test::events(1));
   test::FaultyStore faulty{*store};
-  ScriptedSink sink;
+  ScriptedHandler handler;
   WorkerOptions options = worker_options();
   options.settle_attempts = 3;
-  Worker subject{faulty, sink, {}, options};
+  TestWorker subject{faulty, handler.handlers(), {}, options};
   faulty.fail_call(3, test::Fault::before, 3);
   for (int i = 0; i < 3; ++i) EXPECT_FALSE(subject.step());
   EXPECT_EQ(step(subject).claimed, 0);
@@ -226,11 +236,11 @@ TEST_F(WorkerTest, AfterTooManyFailedSettlesTheClaimsAreLeftToExpire) {
 TEST_F(WorkerTest, WithoutAnAnswerOnDedupNothingRunsAndTheEventsGoBack) {
   const auto ids = store.publish(test::events(2));
   test::FaultyStore faulty{*store};
-  ScriptedSink sink;
-  Worker subject{faulty, sink, {}, worker_options()};
+  ScriptedHandler handler;
+  TestWorker subject{faulty, handler.handlers()};
   faulty.fail_call(2, test::Fault::before);
   EXPECT_FALSE(subject.step());
-  EXPECT_TRUE(sink.delivered().empty());
+  EXPECT_TRUE(handler.delivered().empty());
   EXPECT_EQ(store.event(ids[0]).status, Status::pending);
   EXPECT_EQ(store.event(ids[0]).attempts, 0);
   EXPECT_EQ(step(subject).delivered, 2);
@@ -240,8 +250,8 @@ TEST_F(WorkerTest, LogsOneLinePerEvent) {
   const auto ids = store.publish(test::events(1));
   std::vector<std::string> lines;
   const telemetry::Logger logger{[&](std::string_view line) { lines.emplace_back(line); }, {}};
-  ScriptedSink sink{always(a_timeout())};
-  Worker subject{*store, sink, logger, worker_options()};
+  ScriptedHandler handler{always(a_timeout())};
+  TestWorker subject{*store, handler.handlers(), logger};
   step(subject);
   ASSERT_EQ(lines.size(), 1U);
   EXPECT_THAT(lines[0], HasSubstr(R"("level":"warn","message":"event handled")"));
@@ -265,13 +275,11 @@ TEST(WorkerOptions, ValidateNamesTheMember) {
   EXPECT_EQ(field_of([](WorkerOptions&) {}), "");
   EXPECT_EQ(field_of([](WorkerOptions& o) { o.generation = 0; }), "generation");
   EXPECT_EQ(field_of([](WorkerOptions& o) { o.identity = ""; }), "identity");
-  EXPECT_EQ(field_of([](WorkerOptions& o) { o.handler_name = "log"; }), "handler_name");
   EXPECT_EQ(field_of([](WorkerOptions& o) { o.batch_min = 0; }), "batch_min");
   EXPECT_EQ(field_of([](WorkerOptions& o) { o.batch_max = 9; }), "batch_max");
   EXPECT_EQ(field_of([](WorkerOptions& o) { o.ttl = 0s; }), "ttl");
   EXPECT_EQ(field_of([](WorkerOptions& o) { o.uniform01 = {}; }), "uniform01");
   EXPECT_EQ(field_of([](WorkerOptions& o) { o.settle_attempts = 0; }), "settle_attempts");
-  EXPECT_EQ(field_of([](WorkerOptions& o) { o.retry.base = 0s; }), "base");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "config/key_table.hpp"
@@ -55,27 +56,46 @@ TEST(CommandTable, EveryKeyWithAFlagHasItSomewhere) {
   }
 }
 
-// `db grant` needs a store with roles: tests/cli/postgres_cli_test.cpp.
+// What each command needs beside --dry-run so that there is something to change.
+std::vector<std::string> something_to_change(const Command& command) {
+  static const std::map<std::string, std::vector<std::string>> words{
+      {"publish", {"demo.hello"}},
+      {"generation activate", {"1"}},
+      {"generation drain", {"2"}},
+      {"generation retire", {"3"}},
+      {"generation reroute", {"3", "--to", "2"}},
+      {"subscription remove", {"billing.meter", "--generation", "2"}},
+  };
+  const auto found = words.find(command.title());
+  return found == words.end() ? std::vector<std::string>{} : found->second;
+}
+
+// `db grant` and `db doorbell` need a server: tests/cli/postgres_cli_test.cpp and postgres_delivery_test.cpp.
+// `contract snapshot` changes files, not a store: tests/cli/contract_command_test.cpp.
 TEST(CommandTable, EveryChangeHasADryRunThatChangesNothing) {
   test::CommandLine sluice;
   sluice.store.bring_generation(1, GenerationState::allocated);
+  sluice.store.bring_generation(2, GenerationState::live);
+  sluice.store.bring_generation(3, GenerationState::draining);
+  ASSERT_TRUE(sluice.store->subscribe(2, std::vector<Subscription>{{.handler_name = "billing.meter"}}));
   const auto before = sluice.store.sql("select count(*) from audit");
   for (const Command& command : commands()) {
-    if (!command.mutating || command.title() == "db grant") continue;
+    const std::string title = command.title();
+    if (!command.mutating || title == "db grant" || title == "db doorbell" || title == "contract snapshot") continue;
     std::vector<std::string> words{command.path.begin(), command.path.end()};
     words.emplace_back("--dry-run");
-    for (const auto& positional : command.positionals) {
-      if (positional.required) words.emplace_back(positional.name == "N" ? "1" : "demo.hello");
-    }
+    for (const auto& word : something_to_change(command)) words.push_back(word);
     const auto answer = sluice(words);
-    EXPECT_EQ(answer.exit, Exit::ok) << command.title() << ": " << answer.err;
-    EXPECT_FALSE(sluice.opened.back().create) << command.title();
+    EXPECT_EQ(answer.exit, Exit::ok) << title << ": " << answer.err;
+    EXPECT_FALSE(sluice.opened.back().create) << title;
   }
   EXPECT_TRUE(sluice.store.events().empty());
   EXPECT_EQ(sluice.store.sql("select count(*) from audit"), before);
-  const auto deployments = sluice.store->deployments();
-  ASSERT_EQ(deployments->size(), 1U);
-  EXPECT_EQ(deployments->front().state, GenerationState::allocated);
+  EXPECT_EQ(sluice.store->subscriptions()->size(), 1U);
+  std::vector<GenerationState> states;
+  for (const auto& deployment : test::must(sluice.store->deployments())) states.push_back(deployment.state);
+  EXPECT_THAT(states,
+              testing::ElementsAre(GenerationState::allocated, GenerationState::live, GenerationState::draining));
 }
 
 TEST(CommandTable, ADryRunOfAMigrationLeavesTheSchemaAlone) {

@@ -45,7 +45,8 @@ TEST(Db, VersionIsOneNumber) {
   const auto answer = sluice({"db", "version"});
   EXPECT_EQ(answer.out, "0\n");
   EXPECT_THAT(answer.err, HasSubstr("sluice db migrate"));
-  EXPECT_EQ(sluice({"db", "version", "-o", "json"}).out, "{\"applied\":0,\"known\":1}\n");
+  const std::string known = std::to_string(store::sqlite_migrations().back().version);
+  EXPECT_EQ(sluice({"db", "version", "-o", "json"}).out, "{\"applied\":0,\"known\":" + known + "}\n");
 }
 
 TEST(Db, ValidateExitsWithFindings) {
@@ -70,6 +71,20 @@ TEST(Db, GrantNeedsRolesAndAMember) {
   EXPECT_EQ(alone.exit, Exit::usage);
   EXPECT_THAT(alone.err, HasSubstr("sluice db grant ROLE MEMBER"));
   EXPECT_EQ(sluice({"db", "grant", "admin", "app"}).exit, Exit::usage);
+}
+
+// Where there is one: tests/cli/postgres_delivery_test.cpp.
+TEST(Db, AnEmbeddedStoreHasNoDoorbell) {
+  test::CommandLine sluice;
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"db", "doorbell"},
+                                                {"db", "doorbell", "when-idle"},
+                                                {"db", "doorbell", "when-idle", "--dry-run"}}) {
+    const auto answer = sluice(words);
+    EXPECT_EQ(answer.exit, Exit::usage);
+    EXPECT_EQ(answer.out, "");
+    EXPECT_THAT(answer.err, AllOf(HasSubstr("has no doorbell"), HasSubstr("--store postgres://")));
+  }
+  EXPECT_THAT(sluice({"db", "doorbell", "sometimes"}).err, HasSubstr("unknown MODE `sometimes`"));
 }
 
 TEST(Db, SqlNeedsNoStore) {

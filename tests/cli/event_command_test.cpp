@@ -106,6 +106,11 @@ TEST(NoStore, LookingNeverCreatesAStore) {
                                                 {"event", "show", test::id_of(1).to_string()},
                                                 {"status"},
                                                 {"generation", "list"},
+                                                {"generation", "retire", "1", "--check"},
+                                                {"generation", "reroute", "1", "--to", "2", "--reason", "x", "--yes"},
+                                                {"subscription", "list"},
+                                                {"worker", "list"},
+                                                {"retention", "sweep"},
                                                 {"db", "version"},
                                                 {"db", "validate"}}) {
     EXPECT_EQ(sluice(words).exit, Exit::not_found) << words.front();

@@ -8,6 +8,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(Generation, AllocatePrintsTheNumberAndNamesTheActor) {
   test::CommandLine sluice;
@@ -35,6 +36,34 @@ TEST(Generation, ActivateAndList) {
   EXPECT_THAT(sluice({"generation", "list"}).out, HasSubstr("live"));
   EXPECT_THAT(sluice({"generation", "list", "-o", "json"}).out, HasSubstr(R"({"generations":[{"generation":42,)"));
   EXPECT_THAT(sluice({"generation", "list", "-o", "ndjson"}).out, testing::StartsWith(R"({"generation":42,)"));
+}
+
+TEST(Generation, DrainAndBack) {
+  test::CommandLine sluice;
+  sluice.store.bring_generation(1, GenerationState::live);
+  sluice.store.bring_generation(2, GenerationState::live);
+  const auto drained = sluice({"generation", "drain", "2", "--reason", "roll back"});
+  EXPECT_EQ(drained.exit, Exit::ok) << drained.err;
+  EXPECT_EQ(drained.out, "2\n");
+  EXPECT_THAT(drained.err, HasSubstr("publishers that name no generation use generation 1"));
+  EXPECT_EQ(sluice({"generation", "drain", "2"}).exit, Exit::conflict);
+  EXPECT_THAT(sluice({"generation", "activate", "2", "-o", "json"}).out, HasSubstr(R"("state":"live")"));
+  EXPECT_THAT(sluice.store.sql("select reason from audit where action = 'generation.drain' and actor = 'alice@box'"),
+              ElementsAre("roll back"));
+}
+
+TEST(Generation, ListSaysWhatIsLeftAndThatNobodyTakesIt) {
+  test::CommandLine sluice;
+  sluice.store.bring_generation(1, GenerationState::draining);
+  sluice.store.publish(test::id_of(1));
+  sluice.store.publish(test::id_of(2), 7);
+  const auto answer = sluice({"generation", "list"});
+  EXPECT_THAT(answer.out, HasSubstr("draining, 1 left, NO WORKER"));
+  EXPECT_THAT(answer.err, HasSubstr("generation 7: not allocated, 1 left, NO WORKER"));
+  EXPECT_THAT(sluice({"generation", "list", "-o", "json"}).out,
+              HasSubstr(R"("pending":1,"in_flight":0,"failed":0,"workers":0,"abandoned":true})"));
+  ASSERT_TRUE(sluice.store->announce({.identity = "w1", .generation = 1, .handlers = {}, .listener = "listening"}));
+  EXPECT_THAT(sluice({"generation", "list"}).out, Not(HasSubstr("NO WORKER")));
 }
 
 TEST(Generation, RefusesWhatIsNoGeneration) {

@@ -93,14 +93,14 @@ TEST_F(PostgresCli, APlanOfASchemaThatIsThereInPartIsTheRest) {
 }
 
 TEST_F(PostgresCli, ValidateExitsWithFindings) {
-  sql("drop index core.outbox_due");
+  sql("drop index core.outbox_waiting");
   const auto answer = sluice({"db", "validate"});
   EXPECT_EQ(answer.exit, 6) << answer.err;
-  EXPECT_EQ(answer.out, "index core.outbox_due is missing or invalid\n");
+  EXPECT_EQ(answer.out, "index core.outbox_waiting is missing or invalid\n");
   EXPECT_EQ(sluice({"db", "validate", "-o", "json"}).out,
-            "{\"findings\":[\"index core.outbox_due is missing or invalid\"]}\n");
+            "{\"findings\":[\"index core.outbox_waiting is missing or invalid\"]}\n");
   EXPECT_EQ(sluice({"db", "validate", "-o", "ndjson"}).out,
-            "{\"finding\":\"index core.outbox_due is missing or invalid\"}\n");
+            "{\"finding\":\"index core.outbox_waiting is missing or invalid\"}\n");
 }
 
 TEST_F(PostgresCliWithoutSchema, SqlPrintsWhatPsqlCanRun) {
@@ -146,7 +146,7 @@ TEST_F(PostgresCli, AFailedEventTellsItsStory) {
   ASSERT_EQ(sluice({"publish", "demo.hello", "--id", kId}).exit, 0);
   const auto store = store::open_postgres({.dsn = database_.url(), .sweep_interval = {}});
   ASSERT_TRUE(store) << store.error().message;
-  const auto claimed = (*store)->claim({.worker = "worker-1", .contexts = {}, .channels = {}});
+  const auto claimed = (*store)->claim({.worker = "worker-1", .interests = {}, .handlers = {}});
   ASSERT_TRUE(claimed) << claimed.error().message;
   ASSERT_EQ(claimed->size(), 1U);
   store::SettleItem item;
@@ -229,6 +229,27 @@ TEST_F(PostgresCliGrants, GiveARoleExactlyWhatItNeeds) {
   EXPECT_EQ(written.exit, 4) << written.err;
   EXPECT_EQ(written.out, "");
   EXPECT_EQ(sql("select count(*) from core.outbox"), "0");
+}
+
+TEST_F(PostgresCliGrants, AnOperatorEndsAGeneration) {
+  ASSERT_EQ(sluice({"db", "grant", "operator", member_}).exit, 0);
+  ASSERT_EQ(sluice({"publish", "demo.hello", "--generation", "1"}).exit, 0);
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"generation", "allocate", "1"},
+        {"generation", "activate", "1"},
+        {"generation", "allocate", "2"},
+        {"generation", "drain", "1"},
+        {"status"},
+        {"worker", "list"},
+        {"generation", "reroute", "1", "--to", "2", "--reason", "late", "--yes"},
+        {"generation", "retire", "1"},
+        {"subscription", "list"},
+        {"retention", "sweep"},
+        {"db", "doorbell"}}) {
+    const auto done = as_member(words);
+    EXPECT_EQ(done.exit, 0) << words[0] << ' ' << words.back() << ": " << done.err;
+  }
+  EXPECT_EQ(as_member({"db", "doorbell", "when-idle"}).exit, 4) << "the trigger belongs to the owner of the table";
 }
 
 TEST_F(PostgresCliGrants, AsJson) {

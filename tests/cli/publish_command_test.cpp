@@ -31,6 +31,24 @@ TEST_F(Publish, PrintsTheIdAndNothingElse) {
   EXPECT_EQ(stored().channel, "outbox_gen_1");
 }
 
+TEST_F(Publish, LogsOneStructuredLineWhenVerbose) {
+  const auto answer =
+      publish({"demo.hello", "-v", "--id", test::id_of(5).to_string(), "--target", "worlds", "--workspace",
+               test::id_of(9).to_string(), "--traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"});
+  EXPECT_EQ(answer.out, test::id_of(5).to_string() + '\n');
+  EXPECT_THAT(answer.err, HasSubstr(R"("level":"info","message":"event published","service":"sluice",)"
+                                    R"("environment":"development","generation":1,)"
+                                    R"("trace_id":"0af7651916cd43dd8448eb211c80319c","event_id":")" +
+                                    test::id_of(5).to_string() +
+                                    R"(","event_type":"demo.hello","source":"cli","target":"worlds",)"
+                                    R"("workspace_id":")" +
+                                    test::id_of(9).to_string() + "\"}\n"));
+  EXPECT_THAT(publish({"demo.hello", "-v", "--id", test::id_of(5).to_string()}).err,
+              HasSubstr(R"("message":"event was published before")"));
+  sluice_.environment["SLUICE_LOG_FORMAT"] = "text";
+  EXPECT_THAT(publish({"demo.hello", "-v"}).err, HasSubstr("INFO  event published  event_id="));
+}
+
 TEST_F(Publish, EveryFlagReachesTheStore) {
   const auto answer = publish({"demo.hello",
                                "--source",

@@ -11,7 +11,6 @@ using testing::ElementsAre;
 using testing::ElementsAreArray;
 using testing::IsEmpty;
 using testing::SizeIs;
-using testing::UnorderedElementsAre;
 
 SLUICE_CONTRACT(ClaimContract);
 
@@ -69,6 +68,8 @@ TEST_P(ClaimContract, TheClaimCarriesTheWholeEvent) {
   EXPECT_EQ(claimed.channel, "outbox_gen_1_slow");
   EXPECT_EQ(claimed.ordering_key, "k");
   EXPECT_EQ(claimed.attempts, 0);
+  EXPECT_EQ(claimed.claimed_at, event(draft.event_id).claimed_at);
+  EXPECT_THAT(claimed.progress, IsEmpty());
 }
 
 TEST_P(ClaimContract, AClaimedEventIsNotClaimedAgain) {
@@ -125,65 +126,6 @@ TEST_P(ClaimContract, OnlyTheOwnGeneration) {
   EXPECT_EQ(claimed.at(0).generation, 2);
   EXPECT_EQ(event(first.envelope.event_id()).status, Status::pending);
   EXPECT_THAT(ids(claim()), ElementsAre(first.envelope.event_id()));
-}
-
-TEST_P(ClaimContract, ContextsTakeTheirOwnAndBroadcasts) {
-  EnvelopeDraft to_worlds = a_draft();
-  to_worlds.target = "worlds";
-  EnvelopeDraft to_billing = a_draft();
-  to_billing.target = "billing";
-  const EnvelopeDraft broadcast = a_draft();
-  publish(std::vector{an_event(to_worlds), an_event(to_billing), an_event(broadcast)});
-  ClaimRequest request = request_for("w1");
-  request.contexts = {"worlds", "memory"};
-  EXPECT_THAT(ids(claim(request)), UnorderedElementsAre(to_worlds.event_id, broadcast.event_id));
-  EXPECT_EQ(event(to_billing.event_id).status, Status::pending);
-  EXPECT_THAT(ids(claim()), ElementsAre(to_billing.event_id));
-}
-
-TEST_P(ClaimContract, EventsOfOthersDoNotUseUpTheLimit) {
-  std::vector<NewEvent> batch;
-  for (int n = 0; n < 20; ++n) {
-    EnvelopeDraft draft = a_draft();
-    draft.target = "billing";
-    batch.push_back(an_event(draft));
-  }
-  EnvelopeDraft mine = a_draft();
-  mine.target = "worlds";
-  batch.push_back(an_event(mine));
-  publish(batch);
-  ClaimRequest request = request_for("w1", 5);
-  request.contexts = {"worlds"};
-  EXPECT_THAT(ids(claim(request)), ElementsAre(mine.event_id));
-}
-
-TEST_P(ClaimContract, ChannelsTakeOnlyTheirOwn) {
-  NewEvent slow = an_event();
-  slow.channel = "outbox_gen_1_slow";
-  NewEvent plain = an_event();
-  plain.channel = "outbox_gen_1";
-  publish(std::vector{slow, plain});
-  ClaimRequest request = request_for("w1");
-  request.channels = {"outbox_gen_1_slow"};
-  EXPECT_THAT(ids(claim(request)), ElementsAre(slow.envelope.event_id()));
-  EXPECT_THAT(ids(claim()), ElementsAre(plain.envelope.event_id()));
-}
-
-TEST_P(ClaimContract, ChannelsAndContextsTogether) {
-  EnvelopeDraft draft = a_draft();
-  draft.target = "worlds";
-  NewEvent both = an_event(draft);
-  both.channel = "outbox_gen_1_slow";
-  NewEvent wrong_channel = an_event([] {
-    EnvelopeDraft other = a_draft();
-    other.target = "worlds";
-    return other;
-  }());
-  publish(std::vector{wrong_channel, both});
-  ClaimRequest request = request_for("w1");
-  request.contexts = {"worlds"};
-  request.channels = {"outbox_gen_1_slow"};
-  EXPECT_THAT(ids(claim(request)), ElementsAre(both.envelope.event_id()));
 }
 
 TEST_P(ClaimContract, AnEventCommittedLateIsNotMissed) {

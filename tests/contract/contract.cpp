@@ -79,6 +79,13 @@ std::vector<Uuid> ids(const std::vector<NewEvent>& events) {
   return found;
 }
 
+Subscription subscription(std::string handler_name, std::vector<std::string> event_types) {
+  Subscription made;
+  made.handler_name = std::move(handler_name);
+  made.event_types = std::move(event_types);
+  return made;
+}
+
 Failure timeout_failure() { return {std::string{error_class::timeout}, "no answer within 5 s", {}, false}; }
 
 Failure terminal_failure() { return {std::string{error_class::payload}, "amount is missing", {}, false}; }

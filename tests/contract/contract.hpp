@@ -76,6 +76,7 @@ SettleItem settle_item(const ClaimedEvent& claimed, const Outcome& outcome, cons
 ClaimRequest request_for(std::string worker, int limit = 10);
 std::vector<Uuid> ids(const std::vector<ClaimedEvent>& claimed);
 std::vector<Uuid> ids(const std::vector<NewEvent>& events);
+Subscription subscription(std::string handler_name, std::vector<std::string> event_types = {"*"});
 
 Failure timeout_failure();
 Failure terminal_failure();

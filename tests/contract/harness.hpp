@@ -36,6 +36,9 @@ class Harness {
   /// `{audit}` and `{migrations}` stand for the tables, `{now}` for the database's present time.
   virtual Result<Rows> raw_sql(const std::string& statement) = 0;
 
+  /// Runs one statement in a transaction of the store's, as a handler would.
+  virtual Result<Rows> run_in(const store::NativeTransaction& transaction, const std::string& statement) = 0;
+
   virtual Result<std::unique_ptr<UnfinishedPublish>> begin_unfinished_publish(const Uuid& id) = 0;
 
   /// One sentence per damage found; runs at the end of every test.

@@ -13,6 +13,27 @@
 namespace sluice::contract {
 namespace {
 
+Result<Rows> run(PGconn* connection, const std::string& statement) {
+  PGresult* result = PQexec(connection, statement.c_str());
+  const ExecStatusType status = PQresultStatus(result);
+  if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
+    Error error{ErrorCode::conflict, Retry::never, PQerrorMessage(connection), {}, {}};
+    PQclear(result);
+    return error;
+  }
+  Rows rows;
+  for (int row = 0; row < PQntuples(result); ++row) {
+    auto& values = rows.emplace_back();
+    for (int column = 0; column < PQnfields(result); ++column) {
+      values.push_back(PQgetisnull(result, row, column) != 0
+                           ? std::nullopt
+                           : std::optional<std::string>{PQgetvalue(result, row, column)});
+    }
+  }
+  PQclear(result);
+  return rows;
+}
+
 class RawConnection {
  public:
   explicit RawConnection(const std::string& url) : connection_(PQconnectdb(url.c_str())) {
@@ -23,26 +44,7 @@ class RawConnection {
   RawConnection(const RawConnection&) = delete;
   RawConnection& operator=(const RawConnection&) = delete;
 
-  Result<Rows> run(const std::string& statement) {
-    PGresult* result = PQexec(connection_, statement.c_str());
-    const ExecStatusType status = PQresultStatus(result);
-    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
-      Error error{ErrorCode::conflict, Retry::never, PQerrorMessage(connection_), {}, {}};
-      PQclear(result);
-      return error;
-    }
-    Rows rows;
-    for (int row = 0; row < PQntuples(result); ++row) {
-      auto& values = rows.emplace_back();
-      for (int column = 0; column < PQnfields(result); ++column) {
-        values.push_back(PQgetisnull(result, row, column) != 0
-                             ? std::nullopt
-                             : std::optional<std::string>{PQgetvalue(result, row, column)});
-      }
-    }
-    PQclear(result);
-    return rows;
-  }
+  Result<Rows> run(const std::string& statement) { return contract::run(connection_, statement); }
 
  private:
   PGconn* connection_;
@@ -162,7 +164,7 @@ class PostgresHarness final : public Harness {
 
   Result<std::unique_ptr<store::Store>> second_store() override { return open(url_, true); }
 
-  // Every time that the schema holds goes back; triggers stay out of it.
+  // Every time that the schema holds goes back, those of waiting handlers too; triggers stay out of it.
   void age(Duration by) override {
     const std::string update = R"(
       set session_replication_role = replica;
@@ -178,13 +180,24 @@ class PostgresHarness final : public Harness {
         loop
           execute format('update core.%I set %s', change.table_name, change.assignments);
         end loop;
-      end $$)";
+      end $$;
+      update core.outbox o
+      set progress = (
+        select jsonb_agg(handler || jsonb_build_object('due', to_char(
+            ((handler ->> 'due')::timestamptz - interval '{by}') at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))
+            order by place)
+        from jsonb_array_elements(o.progress) with ordinality as waiting(handler, place))
+      where o.progress is not null)";
     auto done = RawConnection{url_}.run(with_names(update, {{"by", std::to_string(by.count()) + " microseconds"}}));
     if (!done) throw std::runtime_error(done.error().message);
   }
 
   Result<Rows> raw_sql(const std::string& statement) override {
     return RawConnection{url_}.run(with_names(statement, kNames));
+  }
+
+  Result<Rows> run_in(const store::NativeTransaction& transaction, const std::string& statement) override {
+    return run(transaction.postgres, with_names(statement, kNames));
   }
 
   Result<std::unique_ptr<UnfinishedPublish>> begin_unfinished_publish(const Uuid& id) override {

@@ -153,5 +153,34 @@ TEST_P(RetentionContract, PoliciesThatWouldForgetTooSoonAreRefused) {
   EXPECT_EQ(refused.error().code, ErrorCode::invalid);
 }
 
+// event_handled.active > outbox.active + outbox.grace, or a replayed event could be handled
+// twice because its dedup row is gone.
+SLUICE_CONTRACT(RetentionInequality);
+
+TEST_P(RetentionInequality, TheDefaultsHoldIt) {
+  const RetentionPolicies defaults;
+  EXPECT_GT(defaults.event_handled.active, defaults.outbox.active + defaults.outbox.grace);
+  EXPECT_TRUE(store().sweep_retention(defaults, kLimit, kDryRun));
+}
+
+TEST_P(RetentionInequality, IsStrictAndNothingIsSweptWithoutIt) {
+  const Uuid id = delivered_event();
+  age(days{200});
+  RetentionPolicies policies;
+  const Duration replayable = policies.outbox.active + policies.outbox.grace;
+  for (const Duration active : {replayable, replayable - Duration{1}, Duration{1}}) {
+    policies.event_handled.active = active;
+    for (const bool dry_run : {true, false}) {
+      const auto refused = store().sweep_retention(policies, kLimit, dry_run);
+      ASSERT_FALSE(refused) << to_text(active);
+      EXPECT_EQ(refused.error().code, ErrorCode::invalid);
+      EXPECT_EQ(refused.error().field, "event_handled.active");
+    }
+  }
+  EXPECT_EQ(event(id).deleted_at, std::nullopt);
+  policies.event_handled.active = replayable + Duration{1};
+  EXPECT_EQ(must(store().sweep_retention(policies, kLimit, false)).outbox_tombstoned, 1);
+}
+
 }  // namespace
 }  // namespace sluice::contract

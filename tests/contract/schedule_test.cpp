@@ -79,9 +79,9 @@ TEST_P(ScheduleContract, AHundredFreshEventsDoNotStarveARetry) {
 }
 
 TEST_P(ScheduleContract, NothingWaitsNothingIsDue) {
-  EXPECT_EQ(must(store().next_due(1)), std::nullopt);
+  EXPECT_EQ(must(store().next_due(1, {})), std::nullopt);
   publish();
-  EXPECT_EQ(must(store().next_due(1)), std::nullopt);
+  EXPECT_EQ(must(store().next_due(1, {})), std::nullopt);
 }
 
 TEST_P(ScheduleContract, TheNextDueTimeIsTheEarliest) {
@@ -90,7 +90,17 @@ TEST_P(ScheduleContract, TheNextDueTimeIsTheEarliest) {
   NewEvent sooner = an_event();
   sooner.not_before = must(store().now()) + 1h;
   publish(std::vector{later, sooner});
-  EXPECT_EQ(must(store().next_due(1)), sooner.not_before);
+  EXPECT_EQ(must(store().next_due(1, {})), sooner.not_before);
+}
+
+TEST_P(ScheduleContract, WhatHasBeenDueForLongerIsNotNext) {
+  NewEvent overdue = an_event();
+  overdue.delay = 1min;
+  NewEvent later = an_event();
+  later.delay = 2h;
+  const auto published = publish(std::vector{overdue, later});
+  age(1h);
+  EXPECT_EQ(must(store().next_due(1, {})), event(published[1]).retry_after);
 }
 
 TEST_P(ScheduleContract, EachGenerationHasItsOwnNextDueTime) {
@@ -98,14 +108,14 @@ TEST_P(ScheduleContract, EachGenerationHasItsOwnNextDueTime) {
   other.generation = 2;
   other.delay = 1h;
   publish(other);
-  EXPECT_EQ(must(store().next_due(1)), std::nullopt);
-  EXPECT_NE(must(store().next_due(2)), std::nullopt);
+  EXPECT_EQ(must(store().next_due(1, {})), std::nullopt);
+  EXPECT_NE(must(store().next_due(2, {})), std::nullopt);
 }
 
 TEST_P(ScheduleContract, ARetryIsTheNextDueTime) {
   const Uuid id = publish();
   settle(claim_one(), Outcome::failed(timeout_failure()), minute_retries());
-  EXPECT_EQ(must(store().next_due(1)), event(id).retry_after);
+  EXPECT_EQ(must(store().next_due(1, {})), event(id).retry_after);
 }
 
 }  // namespace

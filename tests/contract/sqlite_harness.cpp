@@ -12,6 +12,22 @@ namespace {
 
 constexpr int kPatienceMs = 10'000;
 
+Result<Rows> run(sqlite3* db, const std::string& statement) {
+  Rows rows;
+  const auto collect = [](void* into, int columns, char** values, char**) {
+    std::vector<std::optional<std::string>> row;
+    for (int column = 0; column < columns; ++column) {
+      row.push_back(values[column] != nullptr ? std::optional<std::string>{values[column]} : std::nullopt);
+    }
+    static_cast<Rows*>(into)->push_back(std::move(row));
+    return 0;
+  };
+  if (sqlite3_exec(db, statement.c_str(), collect, &rows, nullptr) != SQLITE_OK) {
+    return Error{ErrorCode::conflict, Retry::never, sqlite3_errmsg(db), {}, {}};
+  }
+  return rows;
+}
+
 class RawConnection {
  public:
   explicit RawConnection(const std::string& path) {
@@ -22,21 +38,7 @@ class RawConnection {
   RawConnection(const RawConnection&) = delete;
   RawConnection& operator=(const RawConnection&) = delete;
 
-  Result<Rows> run(const std::string& statement) {
-    Rows rows;
-    const auto collect = [](void* into, int columns, char** values, char**) {
-      std::vector<std::optional<std::string>> row;
-      for (int column = 0; column < columns; ++column) {
-        row.push_back(values[column] != nullptr ? std::optional<std::string>{values[column]} : std::nullopt);
-      }
-      static_cast<Rows*>(into)->push_back(std::move(row));
-      return 0;
-    };
-    if (sqlite3_exec(db_, statement.c_str(), collect, &rows, nullptr) != SQLITE_OK) {
-      return Error{ErrorCode::conflict, Retry::never, sqlite3_errmsg(db_), {}, {}};
-    }
-    return rows;
-  }
+  Result<Rows> run(const std::string& statement) { return contract::run(db_, statement); }
 
  private:
   sqlite3* db_ = nullptr;
@@ -95,6 +97,10 @@ class SqliteHarness final : public Harness {
 
   Result<Rows> raw_sql(const std::string& statement) override {
     return RawConnection{path_}.run(with_names(statement, kNames));
+  }
+
+  Result<Rows> run_in(const store::NativeTransaction& transaction, const std::string& statement) override {
+    return run(transaction.sqlite, with_names(statement, kNames));
   }
 
   Result<std::unique_ptr<UnfinishedPublish>> begin_unfinished_publish(const Uuid& id) override {

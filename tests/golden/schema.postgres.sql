@@ -23,6 +23,38 @@ CREATE FUNCTION core.default_generation() RETURNS bigint
     AS $$
     select coalesce((select max(generation) from core.deployments where state = 'live'), 1)
 $$;
+CREATE FUNCTION core.effect_enter(p_handler text, p_ids uuid[], p_claim_seqs bigint[], p_keys text[]) RETURNS TABLE(id uuid, entered text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET jit TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+    v_held  uuid[];
+    v_fresh uuid[];
+begin
+    v_held := array(
+        select o.id from core.outbox o join unnest(p_ids, p_claim_seqs) as t(id, claim_seq) on o.id = t.id
+        where o.claim_seq = t.claim_seq and o.status = 'in_flight'
+        order by o.id
+        for update of o);
+    with recorded as (
+        insert into core.event_handled (handler_name, idempotency_key, event_id)
+        select p_handler, t.key, t.id from unnest(p_ids, p_keys) as t(id, key)
+        where t.id = any (v_held)
+        order by t.key
+        on conflict do nothing
+        returning event_id)
+    select coalesce(array_agg(r.event_id), '{}') into v_fresh from recorded r;
+    return query
+    select t.id, case when t.id = any (v_fresh) then 'fresh' when t.id = any (v_held) then 'handled' else 'fenced' end
+    from unnest(p_ids) with ordinality as t(id, place)
+    order by t.place;
+end
+$$;
 CREATE TABLE core.deployments (
     generation bigint NOT NULL,
     state text DEFAULT 'allocated'::text NOT NULL,
@@ -87,7 +119,7 @@ begin
     return v_row;
 end
 $$;
-CREATE FUNCTION core.outbox_claim(p_generation bigint, p_worker text, p_limit integer, p_ttl interval, p_after bigint, p_upto bigint, p_contexts text[], p_channels text[]) RETURNS TABLE(head bigint, batch bigint, tid tid, id uuid, seq bigint, claim_seq bigint, attempts integer, event_type text, event_version integer, occurred_at timestamp with time zone, source text, target text, workspace_id uuid, payload jsonb, idempotency_key text, trace_context text, channel text, ordering_key text)
+CREATE FUNCTION core.outbox_claim(p_generation bigint, p_worker text, p_limit integer, p_ttl interval, p_after bigint, p_upto bigint, p_interests text[], p_handlers text[], p_lanes text[]) RETURNS TABLE(head bigint, batch bigint, tid tid, id uuid, seq bigint, claim_seq bigint, attempts integer, event_type text, event_version integer, occurred_at timestamp with time zone, source text, target text, workspace_id uuid, payload jsonb, idempotency_key text, trace_context text, channel text, ordering_key text, claimed_at timestamp with time zone, progress jsonb)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -110,33 +142,45 @@ declare
     v_parked tid[];
     v_head   bigint;
     v_batch  bigint;
+    v_top    bigint;
+    v_room   int;
 begin
     -- A lost claim is a redelivery, so its commit need not wait for the disk.
     perform set_config('synchronous_commit', 'off', true);
     if p_upto is null then
-        -- Index outbox_due.
+        -- Index outbox_waiting, once per lane.
         select coalesce(array_agg(c.tid) filter (where not c.blocked), '{}'), array_agg(c.seq) filter (where not c.blocked),
                array_agg(c.tid) filter (where c.blocked)
         into v_take, v_seqs, v_parked
         from (
-            select o.ctid as tid, o.seq,
-                   o.ordering_key is not null
-                       and core.outbox_key_blocker(o.ordering_key, o.seq, o.failure_history <> '[]') is not null as blocked
-            from core.outbox o
-            where o.generation = p_generation and o.retry_after <= now()
-              and o.status = 'pending' and o.deleted_at is null
-              and (p_contexts is null or o.target is null or o.target = any (p_contexts))
-              and (p_channels is null or o.channel = any (p_channels))
-            order by o.retry_after
-            limit p_limit
-            for update of o skip locked) c;
+            select w.tid, w.seq, w.blocked
+            from unnest(coalesce(p_lanes, array(select distinct split_part(s.handler_name, '.', 1) from core.subscriptions s) || array[''])) as l(lane),
+                 lateral (
+                select o.ctid as tid, o.seq, o.retry_after,
+                       o.ordering_key is not null
+                           and core.outbox_key_blocker(o.ordering_key, o.seq, o.failure_history <> '[]') is not null as blocked
+                from core.outbox o
+                where o.generation = p_generation and o.lane = l.lane and o.retry_after <= now()
+                  and o.status = 'pending' and o.deleted_at is null
+                  and (p_interests is null or core.outbox_route(o) like any (p_interests))
+                  and (o.progress is null or core.outbox_waits_for(o.progress, p_handlers))
+                order by o.retry_after
+                limit p_limit
+                for update of o skip locked) w
+            order by w.retry_after
+            limit p_limit) c;
         if v_parked is not null then
             update core.outbox o
             set retry_after = now() + interval '1 second', blocked_since = coalesce(o.blocked_since, now())
             where o.ctid = any (v_parked);
         end if;
     end if;
-    if cardinality(v_take) < p_limit then
+    v_room := p_limit - cardinality(v_take);
+    if v_room > 0 then
+        if p_interests is not null and p_upto is null then
+            -- Read before the scan: when the scan ends early, everything up to here was looked at.
+            v_top := (select o.seq from core.outbox o where o.generation = p_generation order by o.seq desc limit 1);
+        end if;
         -- Index outbox_scan. What an earlier event of its key blocks is passed over: the trigger
         -- outbox_unblock_key makes it due. Only when that earlier event is in flight may its end be
         -- under way unseen; then the later one is parked for a second as well.
@@ -149,11 +193,13 @@ begin
             from core.outbox o
             where o.generation = p_generation and o.seq > p_after and o.seq <= coalesce(p_upto, 9223372036854775807)
               and o.status = 'pending' and o.retry_after is null and o.deleted_at is null
-              and (p_contexts is null or o.target is null or o.target = any (p_contexts))
-              and (p_channels is null or o.channel = any (p_channels))
+              and (p_interests is null or core.outbox_route(o) like any (p_interests))
             order by o.seq
-            limit p_limit - cardinality(v_take)
+            limit v_room
             for update of o skip locked) c;
+        if v_top > p_after and coalesce(cardinality(v_fresh), 0) + coalesce(cardinality(v_parked), 0) < v_room then
+            v_head := greatest(v_head, v_top);
+        end if;
         v_take := v_take || v_fresh;
         v_seqs := v_seqs || v_fresh_seqs;
         if v_parked is not null then
@@ -178,7 +224,7 @@ begin
         retry_after = null, blocked_since = null
     where o.ctid = any (v_take)
     returning v_head, v_batch, o.ctid, o.id, o.seq, o.claim_seq, o.attempts, o.event_type, o.event_version, o.occurred_at, o.source,
-        o.target, o.workspace_id, o.payload, o.idempotency_key, o.trace_context, o.channel, o.ordering_key;
+        o.target, o.workspace_id, o.payload, o.idempotency_key, o.trace_context, o.channel, o.ordering_key, o.claimed_at, o.progress;
 end
 $$;
 CREATE FUNCTION core.uuid_v7() RETURNS uuid
@@ -233,6 +279,8 @@ END NOT NULL,
     failure_class text,
     fingerprint text,
     deleted_at timestamp with time zone,
+    progress jsonb,
+    lane text DEFAULT ''::text NOT NULL,
     CONSTRAINT outbox_status_known CHECK ((status = ANY (ARRAY['pending'::text, 'in_flight'::text, 'delivered'::text, 'failed'::text])))
 )
 WITH (fillfactor='30', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='2000', autovacuum_vacuum_insert_scale_factor='0.1', autovacuum_analyze_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
@@ -298,7 +346,9 @@ begin
             select o.id, o.claim_seq, o.claimed_by, o.attempts from core.outbox o
             where o.generation = v_claim.generation and o.seq = any (v_claim.seqs)
               and o.status = 'in_flight' and o.claimed_by = v_claim.worker and o.claimed_at + v_claim.ttl <= now()
-            limit p_limit - v_found;
+            limit p_limit - v_found
+            -- A handler's transaction holds its events until it ends.
+            for update of o skip locked;
             get diagnostics v_rows = row_count;
             v_found := v_found + v_rows;
             exit when v_found >= p_limit;
@@ -373,14 +423,16 @@ CREATE FUNCTION core.outbox_heartbeat(p_ids uuid[], p_claim_seqs bigint[], p_bat
     AS $$
 begin
     update core.claims c set ttl = p_ttl where c.batch = any (p_batches) and c.ttl <> p_ttl;
+    update core.outbox o
+    set claimed_at = now()
+    where o.ctid = any (array(
+        select h.ctid from core.outbox h join unnest(p_ids, p_claim_seqs) as t(id, claim_seq) on h.id = t.id
+        where h.claim_seq = t.claim_seq and h.status = 'in_flight'
+        for update of h skip locked));
     return query
-    with kept as (
-        update core.outbox o
-        set claimed_at = now()
-        from unnest(p_ids, p_claim_seqs) as t(id, claim_seq)
-        where o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight'
-        returning o.id)
-    select t.id from unnest(p_ids) as t(id) where t.id not in (select k.id from kept k);
+    select t.id from unnest(p_ids, p_claim_seqs) as t(id, claim_seq)
+    where not exists (
+        select from core.outbox o where o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight');
 end
 $$;
 CREATE FUNCTION core.outbox_key_blocker(p_key text, p_seq bigint, p_replayed boolean) RETURNS text
@@ -517,11 +569,12 @@ begin
     update core.outbox
     set status = 'pending', generation = p_new_generation, attempts = 0, last_error = null, failure_class = null, fingerprint = null,
         first_failed_at = null, failure_history = v_history, claimed_at = null, claimed_by = null, retry_after = now(),
-        delivered_at = null,
+        delivered_at = null, progress = null, lane = '',
         channel = case when channel = 'outbox_gen_' || v_event.generation or channel like 'outbox\_gen\_' || v_event.generation || '\_%'
                        then 'outbox_gen_' || p_new_generation || substr(channel, length('outbox_gen_' || v_event.generation) + 1)
                        else channel end
     where id = p_event_id;
+    perform pg_notify(o.channel, o.id::text) from core.outbox o where o.id = p_event_id;
     insert into core.audit (actor, surface, action, event_id, reason, detail)
     values (v_actor, p_surface, 'replay', p_event_id, coalesce(p_reason, ''),
             jsonb_build_object('cycle', v_cycle, 'from_generation', v_event.generation, 'to_generation', p_new_generation));
@@ -529,11 +582,43 @@ begin
                               'from_generation', v_event.generation, 'to_generation', p_new_generation, 'replayed_by', v_actor);
 end
 $$;
+CREATE FUNCTION core.outbox_reroute(p_from bigint, p_to bigint, p_limit integer, p_actor text, p_surface text, p_reason text) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_moved bigint;
+begin
+    if p_from = p_to or p_to < 1 then
+        raise exception 'to: expected another generation than %, got %', p_from, p_to using errcode = 'SL422';
+    end if;
+    update core.outbox o
+    set generation = p_to, retry_after = coalesce(o.retry_after, now()), progress = null, lane = '',
+        channel = case when o.channel = 'outbox_gen_' || p_from or o.channel like 'outbox\_gen\_' || p_from || '\_%'
+                       then 'outbox_gen_' || p_to || substr(o.channel, length('outbox_gen_' || p_from) + 1)
+                       else o.channel end
+    where o.id = any (array(
+        select c.id from core.outbox c
+        where c.generation = p_from and c.status = 'pending' and c.deleted_at is null
+        order by c.seq limit p_limit for update skip locked));
+    get diagnostics v_moved = row_count;
+    if v_moved > 0 then
+        perform pg_notify('outbox_gen_' || p_to, '');
+        insert into core.audit (actor, surface, action, count, reason, detail)
+        values (p_actor, p_surface, 'reroute', v_moved, coalesce(p_reason, ''),
+                jsonb_build_object('from_generation', p_from, 'to_generation', p_to));
+    end if;
+    return v_moved;
+end
+$$;
 CREATE FUNCTION core.outbox_restore(p_event_id uuid, p_reason text, p_actor text DEFAULT NULL::text) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$ select core.outbox_tombstone(p_event_id, false, p_actor, 'sql', p_reason) $$;
-CREATE FUNCTION core.outbox_scan_gap(p_generation bigint, p_low bigint, p_head bigint, p_contexts text[], p_channels text[]) RETURNS TABLE(oldest_running bigint, first_open bigint, drawn bigint)
+CREATE FUNCTION core.outbox_route(p_event core.outbox) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    AS $$ select p_event.channel || '/' || coalesce(p_event.target, '*') || '/' || p_event.event_type $$;
+CREATE FUNCTION core.outbox_scan_gap(p_generation bigint, p_low bigint, p_head bigint, p_interests text[]) RETURNS TABLE(oldest_running bigint, first_open bigint, drawn bigint)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -551,15 +636,14 @@ begin
         select o.seq from core.outbox o
         where o.generation = p_generation and o.seq > p_low and o.seq <= p_head
           and o.status = 'pending' and o.retry_after is null and o.deleted_at is null
-          and (p_contexts is null or o.target is null or o.target = any (p_contexts))
-          and (p_channels is null or o.channel = any (p_channels))
+          and (p_interests is null or core.outbox_route(o) like any (p_interests))
           and (o.ordering_key is null or core.outbox_key_blocker(o.ordering_key, o.seq, false) is null)
         order by o.seq limit 1);
     drawn := pg_current_xact_id()::text::bigint;
     return next;
 end
 $$;
-CREATE FUNCTION core.outbox_settle(p_tids tid[], p_ids uuid[], p_claim_seqs bigint[], p_done_batches bigint[], p_undelivered uuid[], p_undelivered_claim_seqs bigint[], p_next text[], p_counted boolean[], p_delays interval[], p_not_before timestamp with time zone[], p_last_errors text[], p_failure_classes text[], p_fingerprints text[], p_handlers text[], p_handled_keys text[], p_handled_events uuid[]) RETURNS SETOF uuid
+CREATE FUNCTION core.outbox_settle(p_tids tid[], p_ids uuid[], p_claim_seqs bigint[], p_done_batches bigint[], p_undelivered uuid[], p_undelivered_claim_seqs bigint[], p_next text[], p_counted boolean[], p_recorded boolean[], p_delays interval[], p_not_before timestamp with time zone[], p_last_errors text[], p_failure_classes text[], p_fingerprints text[], p_progress jsonb[], p_lanes text[], p_handlers text[], p_handled_keys text[], p_handled_events uuid[], p_based_on bigint, p_durable boolean) RETURNS SETOF uuid
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -575,8 +659,11 @@ CREATE FUNCTION core.outbox_settle(p_tids tid[], p_ids uuid[], p_claim_seqs bigi
 declare
     v_rows bigint;
 begin
+    if p_based_on <> (select s.value::bigint from core.settings s where s.key = 'subscriptions_version') then
+        raise exception 'the subscriptions have changed' using errcode = 'SL410';
+    end if;
     -- A lost acknowledgement is a redelivery; a lost failure or dedup row would be a broken promise.
-    if cardinality(p_undelivered) = 0 and cardinality(p_handlers) = 0 then
+    if not p_durable and cardinality(p_undelivered) = 0 and cardinality(p_handlers) = 0 then
         perform set_config('synchronous_commit', 'off', true);
     end if;
     if cardinality(p_handlers) > 0 then
@@ -587,14 +674,14 @@ begin
     end if;
     if cardinality(p_ids) > 0 then
         update core.outbox o
-        set status = 'delivered', delivered_at = now()
+        set status = 'delivered', delivered_at = now(), progress = null
         from unnest(p_tids, p_ids, p_claim_seqs) as t(tid, id, claim_seq)
         where o.ctid = t.tid and o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight';
         get diagnostics v_rows = row_count;
         if v_rows < cardinality(p_ids) then
             -- The tuple moved (a heartbeat), the locator was unknown, or the claim is lost.
             update core.outbox o
-            set status = 'delivered', delivered_at = now()
+            set status = 'delivered', delivered_at = now(), progress = null
             from unnest(p_ids, p_claim_seqs) as t(id, claim_seq)
             where o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight';
             -- Delivered at this transaction's own time: by this call.
@@ -611,19 +698,27 @@ begin
             update core.outbox o
             set status          = t.next,
                 attempts        = o.attempts + t.counted::int,
-                last_error      = case when t.counted then t.last_error else o.last_error end,
-                failure_class   = case when t.counted then t.failure_class else o.failure_class end,
-                fingerprint     = case when t.counted then t.fingerprint else o.fingerprint end,
-                first_failed_at = case when t.counted then coalesce(o.first_failed_at, now()) else o.first_failed_at end,
+                last_error      = case when t.recorded then t.last_error else o.last_error end,
+                failure_class   = case when t.recorded then t.failure_class else o.failure_class end,
+                fingerprint     = case when t.recorded then t.fingerprint else o.fingerprint end,
+                first_failed_at = case when t.recorded then coalesce(o.first_failed_at, now()) else o.first_failed_at end,
                 retry_after     = case when t.next = 'pending' then coalesce(t.not_before, now() + t.delay) end,
+                progress        = t.progress,
+                lane            = t.lane,
                 claimed_at      = case when t.next = 'failed' then o.claimed_at end,
                 claimed_by      = case when t.next = 'failed' then o.claimed_by end
-            from unnest(p_undelivered, p_undelivered_claim_seqs, p_next, p_counted, p_delays, p_not_before, p_last_errors,
-                        p_failure_classes, p_fingerprints)
-                as t(id, claim_seq, next, counted, delay, not_before, last_error, failure_class, fingerprint)
+            from unnest(p_undelivered, p_undelivered_claim_seqs, p_next, p_counted, p_recorded, p_delays, p_not_before, p_last_errors,
+                        p_failure_classes, p_fingerprints, p_progress, p_lanes)
+                as t(id, claim_seq, next, counted, recorded, delay, not_before, last_error, failure_class, fingerprint, progress, lane)
             where o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight'
             returning o.id)
         select t.id from unnest(p_undelivered) as t(id) where t.id not in (select m.id from moved m);
+        -- What somebody else can go on with at once is worth a ring.
+        if exists (
+            select from unnest(p_next, p_delays, p_not_before) as t(next, delay, not_before)
+            where t.next = 'pending' and coalesce(t.not_before, now() + t.delay) <= now() + interval '50 milliseconds') then
+            perform pg_notify(c.channel, '') from (select distinct o.channel from core.outbox o where o.id = any (p_undelivered)) c;
+        end if;
     end if;
     if cardinality(p_done_batches) > 0 then
         delete from core.claims c where c.batch = any (p_done_batches);
@@ -720,6 +815,79 @@ begin
     where ordering_key = p_key and failure_history <> '[]' and status = 'pending' and blocked_since is not null;
 end
 $$;
+CREATE FUNCTION core.outbox_waits_for(p_progress jsonb, p_handlers text[]) RETURNS boolean
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select exists (
+        select from jsonb_array_elements(p_progress) as w
+        where (p_handlers is null or w ->> 'handler' = any (p_handlers))
+          and not coalesce((w ->> 'exhausted')::boolean, false)
+          and (w ->> 'due')::timestamptz <= now())
+        or not exists (
+        select from jsonb_array_elements(p_progress) as w where not coalesce((w ->> 'exhausted')::boolean, false))
+$$;
+CREATE FUNCTION core.subscribe(p_generation bigint, p_handlers text[], p_event_types jsonb, p_contexts text[], p_channels text[]) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_changed bigint;
+begin
+    -- One at a time, so that the version never runs behind what it stands for.
+    perform from core.settings where key = 'subscriptions_version' for update;
+    insert into core.subscriptions as s (generation, handler_name, event_types, context, channel)
+    select p_generation, t.handler, array(select jsonb_array_elements_text(p_event_types -> (t.place::int - 1))), t.context, t.channel
+    from unnest(p_handlers, p_contexts, p_channels) with ordinality as t(handler, context, channel, place)
+    on conflict (generation, handler_name) do update
+    set event_types = excluded.event_types, context = excluded.context, channel = excluded.channel, registered_at = now()
+    where (s.event_types, s.context, s.channel) is distinct from (excluded.event_types, excluded.context, excluded.channel);
+    get diagnostics v_changed = row_count;
+    if v_changed > 0 then
+        update core.settings set value = (value::bigint + 1)::text where key = 'subscriptions_version';
+    end if;
+    return v_changed;
+end
+$$;
+CREATE FUNCTION core.unsubscribe(p_generation bigint, p_handler text, p_actor text, p_surface text, p_reason text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    perform from core.settings where key = 'subscriptions_version' for update;
+    delete from core.subscriptions where generation = p_generation and handler_name = p_handler;
+    if not found then
+        raise exception 'handler % has no subscription in generation %', p_handler, p_generation using errcode = 'SL404';
+    end if;
+    update core.settings set value = (value::bigint + 1)::text where key = 'subscriptions_version';
+    -- What waits for it waits for the others only, if there are others; any worker may finish it then.
+    update core.outbox o
+    set lane = '',
+        progress = (select jsonb_agg(w) from jsonb_array_elements(o.progress) as w where w ->> 'handler' <> p_handler)
+    where o.generation = p_generation and o.retry_after is not null and o.status = 'pending'
+      and o.progress @> jsonb_build_array(jsonb_build_object('handler', p_handler));
+    insert into core.audit (actor, surface, action, reason, detail)
+    values (p_actor, p_surface, 'unsubscribe', coalesce(p_reason, ''),
+            jsonb_build_object('generation', p_generation, 'handler_name', p_handler));
+end
+$$;
+CREATE FUNCTION core.worker_announce(p_identity text, p_generation bigint, p_handlers text[], p_listener text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    perform set_config('synchronous_commit', 'off', true);
+    insert into core.workers as w (identity, generation, handlers, listener)
+    values (p_identity, p_generation, p_handlers, p_listener)
+    on conflict (identity) do update
+    set generation = excluded.generation, handlers = excluded.handlers, listener = excluded.listener, seen_at = now();
+    delete from core.workers where seen_at < now() - interval '1 day';
+end
+$$;
+CREATE FUNCTION core.worker_depart(p_identity text) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$ delete from core.workers where identity = p_identity $$;
 CREATE TABLE core.audit (
     id bigint NOT NULL,
     at timestamp with time zone DEFAULT now() NOT NULL,
@@ -784,6 +952,26 @@ CREATE TABLE core.sluice_migrations (
     applied_at timestamp with time zone DEFAULT now() NOT NULL,
     applied_by text DEFAULT SESSION_USER NOT NULL
 );
+CREATE TABLE core.subscriptions (
+    generation bigint NOT NULL,
+    handler_name text NOT NULL,
+    event_types text[] NOT NULL,
+    context text,
+    channel text,
+    registered_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT subscriptions_generation_check CHECK ((generation >= 1))
+);
+COMMENT ON TABLE core.subscriptions IS 'Which handler of which generation wants which events';
+CREATE TABLE core.workers (
+    identity text NOT NULL,
+    generation bigint NOT NULL,
+    handlers text[] NOT NULL,
+    listener text DEFAULT ''::text NOT NULL,
+    started_at timestamp with time zone DEFAULT now() NOT NULL,
+    seen_at timestamp with time zone DEFAULT now() NOT NULL
+)
+WITH (fillfactor='50');
+COMMENT ON TABLE core.workers IS 'Worker processes and when they were last seen';
 ALTER TABLE ONLY core.audit
     ADD CONSTRAINT audit_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY core.claim_cursors
@@ -800,16 +988,20 @@ ALTER TABLE ONLY core.settings
     ADD CONSTRAINT settings_pkey PRIMARY KEY (key);
 ALTER TABLE ONLY core.sluice_migrations
     ADD CONSTRAINT sluice_migrations_pkey PRIMARY KEY (version);
+ALTER TABLE ONLY core.subscriptions
+    ADD CONSTRAINT subscriptions_pkey PRIMARY KEY (generation, handler_name);
+ALTER TABLE ONLY core.workers
+    ADD CONSTRAINT workers_pkey PRIMARY KEY (identity);
 CREATE INDEX audit_event ON core.audit USING btree (event_id) WHERE (event_id IS NOT NULL);
 CREATE INDEX claims_expiry ON core.claims USING btree (expires_at);
 CREATE INDEX event_handled_age ON core.event_handled USING brin (handled_at) WITH (pages_per_range='16');
 CREATE INDEX outbox_age ON core.outbox USING btree (occurred_at) WHERE (deleted_at IS NULL);
-CREATE INDEX outbox_due ON core.outbox USING btree (generation, retry_after) WHERE (retry_after IS NOT NULL);
 CREATE INDEX outbox_failing ON core.outbox USING btree (first_failed_at) WHERE (first_failed_at IS NOT NULL);
 CREATE INDEX outbox_ordering ON core.outbox USING btree (ordering_key, seq) WHERE (ordering_key IS NOT NULL);
 CREATE INDEX outbox_replayed_keys ON core.outbox USING btree (ordering_key) WHERE ((ordering_key IS NOT NULL) AND (failure_history <> '[]'::jsonb));
 CREATE INDEX outbox_scan ON core.outbox USING btree (generation, seq);
 CREATE INDEX outbox_tombstones ON core.outbox USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
+CREATE INDEX outbox_waiting ON core.outbox USING btree (generation, lane, retry_after) WHERE (retry_after IS NOT NULL);
 CREATE TRIGGER audit_refuse BEFORE DELETE OR UPDATE OR TRUNCATE ON core.audit FOR EACH STATEMENT EXECUTE FUNCTION core.audit_refuse();
 CREATE TRIGGER outbox_default_key BEFORE INSERT ON core.outbox FOR EACH ROW WHEN ((new.idempotency_key IS NULL)) EXECUTE FUNCTION core.outbox_default_key();
 CREATE TRIGGER outbox_guard AFTER UPDATE ON core.outbox FOR EACH ROW WHEN ((NOT ((((old.status = 'pending'::text) AND (new.status = 'in_flight'::text) AND (new.claim_seq = (old.claim_seq + 1))) OR ((old.status = 'in_flight'::text) AND (new.status = 'delivered'::text) AND (new.claim_seq = old.claim_seq) AND (new.ordering_key IS NULL))) AND (old.deleted_at IS NULL) AND (new.deleted_at IS NULL) AND (new.id = old.id) AND (new.seq = old.seq)))) EXECUTE FUNCTION core.outbox_guard();

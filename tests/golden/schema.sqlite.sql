@@ -167,7 +167,9 @@ CREATE TABLE outbox (
   key_blocked integer not null default 0,
   published_at text not null default (strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000Z'),
   delivered_at text,
-  deleted_at text,
+  deleted_at text, progress text
+  constraint "progress must be a JSON array"
+    check (case when json_valid(progress) then json_type(progress) = 'array' else progress is null end), lane text not null default '',
   constraint "only delivered or failed events may be tombstoned"
     check (deleted_at is null or status in ('delivered', 'failed'))
 ) strict;
@@ -188,6 +190,30 @@ CREATE TABLE sluice_migrations (
 
 CREATE TABLE sqlite_sequence(name,seq);
 
+CREATE TABLE subscriptions (
+  generation integer not null
+    constraint "generation must be at least 1" check (generation >= 1),
+  handler_name text not null,
+  event_types text not null
+    constraint "event_types must be a JSON array"
+      check (case when json_valid(event_types) then json_type(event_types) = 'array' else 0 end),
+  context text,
+  channel text,
+  registered_at text not null,
+  primary key (generation, handler_name)
+) strict, without rowid;
+
+CREATE TABLE workers (
+  identity text primary key not null,
+  generation integer not null,
+  handlers text not null
+    constraint "handlers must be a JSON array"
+      check (case when json_valid(handlers) then json_type(handlers) = 'array' else 0 end),
+  listener text not null default '',
+  started_at text not null,
+  seen_at text not null
+) strict, without rowid;
+
 CREATE INDEX audit_event on audit (event_id) where event_id is not null;
 
 CREATE INDEX event_handled_age on event_handled (handled_at);
@@ -195,7 +221,7 @@ CREATE INDEX event_handled_age on event_handled (handled_at);
 CREATE INDEX outbox_claims on outbox (coalesce(claim_expires_at, ''), generation, occurred_at)
   where status = 'in_flight';
 
-CREATE INDEX outbox_due on outbox (generation, key_blocked, retry_after, seq, occurred_at, target, channel)
+CREATE INDEX outbox_due on outbox (generation, key_blocked, retry_after, seq, occurred_at, target, channel, event_type, lane)
   where status = 'pending' and retry_after is not null;
 
 CREATE INDEX outbox_failed on outbox (seq) where status = 'failed';
@@ -203,7 +229,7 @@ CREATE INDEX outbox_failed on outbox (seq) where status = 'failed';
 CREATE INDEX outbox_finished on outbox (status, generation, occurred_at)
   where deleted_at is null and status in ('delivered', 'failed');
 
-CREATE INDEX outbox_fresh on outbox (generation, key_blocked, seq, occurred_at, target, channel)
+CREATE INDEX outbox_fresh on outbox (generation, key_blocked, seq, occurred_at, target, channel, event_type)
   where status = 'pending' and retry_after is null;
 
 CREATE INDEX outbox_key_claimable on outbox (ordering_key)

@@ -76,7 +76,8 @@ TEST_F(PostgresRoles, PublisherPublishesAndReadsNothing) {
       session.run("insert into core.outbox (event_type, source, generation, seq) values ('a', 'b', 1, 1)").sqlstate,
       "42501");
   EXPECT_EQ(session.run("select core.outbox_replay(core.uuid_v7(), 1, 'x')").sqlstate, "42501");
-  EXPECT_EQ(session.run("select * from core.outbox_claim(1, 'w', 1, '1 min', 0, null, null, null)").sqlstate, "42501");
+  EXPECT_EQ(session.run("select * from core.outbox_claim(1, 'w', 1, '1 min', 0, null, null, null, null)").sqlstate,
+            "42501");
   EXPECT_EQ(session.run("select * from core.audit").sqlstate, "42501");
 }
 

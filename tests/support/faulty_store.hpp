@@ -43,8 +43,13 @@ class FaultyStore : public store::Store {
   Result<std::vector<store::ClaimedEvent>> claim(const store::ClaimRequest& request) override {
     return pass("claim", [&] { return inner_.claim(request); });
   }
-  Result<store::SettleReport> settle(std::span<const store::SettleItem> items) override {
-    return pass("settle", [&] { return inner_.settle(items); });
+  using store::Claiming::settle;
+  Result<store::SettleReport> settle(std::span<const store::SettleItem> items,
+                                     std::optional<store::RegistryVersion> based_on) override {
+    return pass("settle", [&] { return inner_.settle(items, based_on); });
+  }
+  Result<std::unique_ptr<store::EffectTransaction>> begin_effect(Duration longest_idle) override {
+    return pass("begin_effect", [&] { return inner_.begin_effect(longest_idle); });
   }
   Result<std::vector<Uuid>> heartbeat(std::span<const store::ClaimRef> claims, Duration ttl) override {
     return pass("heartbeat", [&] { return inner_.heartbeat(claims, ttl); });
@@ -52,8 +57,8 @@ class FaultyStore : public store::Store {
   Result<std::vector<store::HandledKey>> already_handled(std::span<const store::HandledKey> keys) override {
     return pass("already_handled", [&] { return inner_.already_handled(keys); });
   }
-  Result<std::optional<Timestamp>> next_due(Generation generation) override {
-    return pass("next_due", [&] { return inner_.next_due(generation); });
+  Result<std::optional<Timestamp>> next_due(Generation generation, const std::vector<std::string>& handlers) override {
+    return pass("next_due", [&] { return inner_.next_due(generation, handlers); });
   }
   Result<std::vector<store::ExpiredClaim>> expired_claims(int limit) override {
     return pass("expired_claims", [&] { return inner_.expired_claims(limit); });
@@ -100,8 +105,44 @@ class FaultyStore : public store::Store {
                                             const store::Actor& actor) override {
     return pass("move_generation", [&] { return inner_.move_generation(generation, to, actor); });
   }
+  Result<std::int64_t> reroute(Generation from, Generation to, int limit, const store::Actor& actor) override {
+    return pass("reroute", [&] { return inner_.reroute(from, to, limit, actor); });
+  }
   Result<Generation> default_generation() override {
     return pass("default_generation", [&] { return inner_.default_generation(); });
+  }
+  Result<void> subscribe(Generation generation, std::span<const Subscription> subscriptions) override {
+    return pass("subscribe", [&] { return inner_.subscribe(generation, subscriptions); });
+  }
+  Result<void> unsubscribe(Generation generation, const std::string& handler_name, const store::Actor& actor) override {
+    return pass("unsubscribe", [&] { return inner_.unsubscribe(generation, handler_name, actor); });
+  }
+  Result<store::Registry> registry(Generation generation) override {
+    return pass("registry", [&] { return inner_.registry(generation); });
+  }
+  Result<std::vector<store::SubscriptionRecord>> subscriptions() override {
+    return pass("subscriptions", [&] { return inner_.subscriptions(); });
+  }
+  Result<std::vector<store::UnsubscribedCount>> unsubscribed() override {
+    return pass("unsubscribed", [&] { return inner_.unsubscribed(); });
+  }
+  Result<void> announce(const store::WorkerRecord& worker) override {
+    return pass("announce", [&] { return inner_.announce(worker); });
+  }
+  Result<void> depart(const std::string& identity) override {
+    return pass("depart", [&] { return inner_.depart(identity); });
+  }
+  Result<std::vector<store::WorkerRecord>> workers(Duration within) override {
+    return pass("workers", [&] { return inner_.workers(within); });
+  }
+  Result<std::unique_ptr<store::Ear>> listen(const std::vector<std::string>& channels) override {
+    return pass("listen", [&] { return inner_.listen(channels); });
+  }
+  Result<store::DoorbellMode> doorbell() override {
+    return pass("doorbell", [&] { return inner_.doorbell(); });
+  }
+  Result<void> set_doorbell(store::DoorbellMode mode, const store::Actor& actor) override {
+    return pass("set_doorbell", [&] { return inner_.set_doorbell(mode, actor); });
   }
   Result<store::SchemaVersion> schema_version() override {
     return pass("schema_version", [&] { return inner_.schema_version(); });

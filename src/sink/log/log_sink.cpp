@@ -4,19 +4,17 @@
 
 namespace sluice::sink {
 
-LogSink::LogSink(telemetry::Logger logger, LogSinkOptions options)
-    : logger_(std::move(logger)), options_(std::move(options)) {}
+LogSink::LogSink(telemetry::Logger logger, LogSinkOptions options) : logger_(std::move(logger)), options_(options) {}
 
-std::vector<Outcome> LogSink::deliver(std::span<const store::ClaimedEvent> events) {
-  for (const store::ClaimedEvent& event : events) write(event);
-  return std::vector<Outcome>(events.size(), Outcome::handled());
+std::vector<Verdict> LogSink::deliver(std::span<const EventEnvelope> events, const Delivery& delivery) {
+  for (std::size_t i = 0; i < events.size(); ++i) write(events[i], delivery, delivery.attempts[i]);
+  return std::vector<Verdict>(events.size());
 }
 
-void LogSink::write(const store::ClaimedEvent& event) const {
-  const EventEnvelope& envelope = event.envelope;
+void LogSink::write(const EventEnvelope& envelope, const Delivery& delivery, int attempts) const {
   const auto workspace = envelope.workspace_id();
   const std::string_view payload = utf8::prefix(envelope.payload(), options_.payload_bytes);
-  logger_.with_generation(event.generation)
+  logger_.with_generation(delivery.generation)
       .with_trace_context(envelope.trace_context())
       .info("event received", {
                                   {"event_id", envelope.event_id().to_string()},
@@ -24,8 +22,8 @@ void LogSink::write(const store::ClaimedEvent& event) const {
                                   {"source", envelope.source()},
                                   {"target", envelope.target()},
                                   {"workspace_id", workspace ? std::optional{workspace->to_string()} : std::nullopt},
-                                  {"attempts", event.attempts},
-                                  {"handler_name", options_.handler_name},
+                                  {"attempts", attempts},
+                                  {"handler_name", delivery.handler_name},
                                   {"payload", payload},
                                   {"payload_cut", payload.size() < envelope.payload().size()},
                               });

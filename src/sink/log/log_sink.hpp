@@ -10,17 +10,16 @@
 namespace sluice::sink {
 
 struct LogSinkOptions {
-  std::string handler_name = "sluice.log";
   std::size_t payload_bytes = 1024;  ///< a longer payload is cut in the line
 };
 
 class LogSink final : public Sink {
  public:
   explicit LogSink(telemetry::Logger logger, LogSinkOptions options = {});
-  std::vector<Outcome> deliver(std::span<const store::ClaimedEvent> events) override;
+  std::vector<Verdict> deliver(std::span<const EventEnvelope> events, const Delivery& delivery) override;
 
  private:
-  void write(const store::ClaimedEvent& event) const;
+  void write(const EventEnvelope& envelope, const Delivery& delivery, int attempts) const;
 
   telemetry::Logger logger_;
   LogSinkOptions options_;

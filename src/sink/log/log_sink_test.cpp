@@ -5,7 +5,7 @@
 namespace sluice::sink {
 namespace {
 
-store::ClaimedEvent event(std::string payload) {
+EventEnvelope event(std::string payload) {
   EnvelopeDraft draft;
   draft.event_id = *Uuid::parse("01890a5d-ac96-774b-bcce-b302099a8057");
   draft.event_type = "demo.hello";
@@ -13,7 +13,7 @@ store::ClaimedEvent event(std::string payload) {
   draft.source = "demo";
   draft.payload = std::move(payload);
   draft.trace_context = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-  return {EventEnvelope::trusted(draft), {}, 3, "outbox_gen_3", {}, 2};
+  return EventEnvelope::trusted(draft);
 }
 
 class LogSinkTest : public testing::Test {
@@ -21,14 +21,15 @@ class LogSinkTest : public testing::Test {
   LogSink sink{telemetry::Logger{[this](std::string_view line) { lines.emplace_back(line); },
                                  {.clock = [] { return Timestamp{std::chrono::seconds{1}}; }}},
                {.payload_bytes = 15}};
+  Delivery delivery{"sluice.log", 3, {2, 2}, {}};
   std::vector<std::string> lines;
 };
 
 TEST_F(LogSinkTest, WritesOneLinePerEventAndHandlesEach) {
-  const std::vector<store::ClaimedEvent> events{event(R"({"n":1})"), event("{}")};
-  const auto outcomes = sink.deliver(events);
-  ASSERT_EQ(outcomes.size(), 2U);
-  for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.kind, Outcome::Kind::handled);
+  const std::vector<EventEnvelope> events{event(R"({"n":1})"), event("{}")};
+  const auto verdicts = sink.deliver(events, delivery);
+  ASSERT_EQ(verdicts.size(), 2U);
+  for (const Verdict& verdict : verdicts) EXPECT_EQ(verdict.kind, Verdict::Kind::handled);
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_EQ(
       lines[0],
@@ -40,13 +41,13 @@ TEST_F(LogSinkTest, WritesOneLinePerEventAndHandlesEach) {
 }
 
 TEST_F(LogSinkTest, CutsALongPayloadAtACharacterBoundary) {
-  const std::vector<store::ClaimedEvent> events{event("{\"name\":\"Grü€€€€€€\"}")};
-  sink.deliver(events);
+  const std::vector<EventEnvelope> events{event("{\"name\":\"Grü€€€€€€\"}")};
+  sink.deliver(events, delivery);
   EXPECT_NE(lines.at(0).find(R"("payload":"{\"name\":\"Grü","payload_cut":true)"), std::string::npos) << lines[0];
 }
 
 TEST_F(LogSinkTest, NoEventsNoLines) {
-  EXPECT_TRUE(sink.deliver({}).empty());
+  EXPECT_TRUE(sink.deliver({}, delivery).empty());
   EXPECT_TRUE(lines.empty());
 }
 

@@ -3,16 +3,6 @@
 #include "store/postgres/postgres_store_impl.hpp"
 
 namespace sluice::store {
-namespace {
-
-pq::Params& add(pq::Params& params, const Actor& actor) {
-  return params.text(std::string_view{actor.name})
-      .text(std::string_view{actor.surface})
-      .text(std::string_view{actor.reason});
-}
-
-}  // namespace
-
 Result<Timestamp> PostgresStore::now() {
   const Result<pq::Rows> rows = run(reading(pg_sql::now));
   if (!rows) return rows.error();
@@ -122,6 +112,14 @@ Result<Deployment> PostgresStore::move_generation(Generation generation, Generat
   const Result<pq::Rows> rows = run(writing(pg_sql::deployment_move), add(params, actor));
   if (!rows) return rows.error();
   return deployment_record(*rows, 0);
+}
+
+Result<std::int64_t> PostgresStore::reroute(Generation from, Generation to, int limit, const Actor& actor) {
+  pq::Params params;
+  params.int8(from).int8(to).int4(limit);
+  const Result<pq::Rows> rows = run(writing(pg_sql::reroute), add(params, actor));
+  if (!rows) return rows.error();
+  return rows->int8(0, 0);
 }
 
 Result<Generation> PostgresStore::default_generation() {

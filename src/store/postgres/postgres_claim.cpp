@@ -1,8 +1,11 @@
 #include <algorithm>
 #include <set>
 
+#include "store/postgres/postgres_records.hpp"
+#include "store/postgres/postgres_settle.hpp"
 #include "store/postgres/postgres_statement.hpp"
 #include "store/postgres/postgres_store_impl.hpp"
+#include "store/postgres/route_pattern.hpp"
 
 namespace sluice::store {
 namespace {
@@ -29,9 +32,12 @@ enum ClaimColumn {
   kTraceContext,
   kChannel,
   kOrderingKey,
+  kClaimedAt,
+  kProgress,
 };
 
 constexpr int kRestAfterLook = 10;
+constexpr auto kSoon = std::chrono::milliseconds{20};
 
 struct Numbered {
   std::int64_t seq;
@@ -56,17 +62,19 @@ ClaimedEvent claimed_event(const pq::Rows& rows, int row, Generation generation)
           generation,
           std::string{rows.text(row, kChannel)},
           rows.optional_text(row, kOrderingKey),
-          rows.int4(row, kAttempts)};
+          rows.int4(row, kAttempts),
+          rows.timestamptz(row, kClaimedAt),
+          progress_column(rows, row, kProgress)};
 }
 
-// The same for every worker that serves the same rows.
+// The same for every worker that serves the same events.
 std::string group_key(const ClaimRequest& request) {
   std::string key = std::to_string(request.generation);
-  for (const auto* names : {&request.contexts, &request.channels}) {
-    key += '|';
-    for (const std::string& name : std::set<std::string>{names->begin(), names->end()}) key += name + ',';
-  }
+  for (const std::string& pattern : route_patterns(request.interests)) key += '|' + pattern;
   return key;
+}
+bool is_of_generation(std::string_view group, Generation generation) {
+  return group.substr(0, group.find('|')) == std::to_string(generation);
 }
 
 }  // namespace
@@ -93,7 +101,8 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim_range(const ClaimRequest&
       .interval(request.ttl)
       .int8(after)
       .int8(upto);
-  params.texts_or_null(request.contexts).texts_or_null(request.channels);
+  params.texts_or_null(route_patterns(request.interests));
+  params.texts_or_null(request.handlers).texts_or_null(lanes(request.handlers));
   const Result<pq::Rows> rows = run(writing(pg_sql::claim), params);
   if (!rows) return rows.error();
 
@@ -128,7 +137,7 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim_late(const ClaimRequest& 
   }
   pq::Params params;
   params.int8(request.generation).int8(cursor.low()).int8(cursor.look_up_to());
-  params.texts_or_null(request.contexts).texts_or_null(request.channels);
+  params.texts_or_null(route_patterns(request.interests));
   const auto start = std::chrono::steady_clock::now();
   const Result<pq::Rows> rows = run(writing(pg_sql::scan_gap), params);
   if (!rows) return rows.error();
@@ -142,9 +151,11 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim_late(const ClaimRequest& 
     moved = group.cursor.gap_seen(view, cursor.head());
     // The gap is as wide as the oldest writing transaction is old. However wide, looking at it takes a
     // tenth of the time at most.
-    if (options_.sweep_interval > Duration::zero()) {
-      group.next_look = std::max(group.next_look, start + kRestAfterLook * spent);
-    }
+    group.not_before = start + kRestAfterLook * spent;
+    group.next_look = start + options_.sweep_interval;
+    // A look that only set a mark has seen nothing: the next one follows soon.
+    group.owed = options_.sweep_interval > Duration::zero() && cursor.look_up_to() == cursor.low();
+    if (group.owed) group.not_before = std::max(group.not_before, start + kSoon);
     low = group.cursor.low();
   }
   if (moved) {
@@ -163,22 +174,48 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim(const ClaimRequest& reque
   if (!group) return group.error();
 
   std::int64_t head = 0;
-  bool look_back = false;
   {
     const std::scoped_lock lock{mutex_};
     head = (*group)->cursor.head();
-    const auto now = std::chrono::steady_clock::now();
-    look_back = now >= (*group)->next_look;
-    if (look_back) (*group)->next_look = now + options_.sweep_interval;
   }
   Result<std::vector<ClaimedEvent>> events = claim_range(request, **group, head, std::nullopt, request.limit);
-  if (!events || !look_back) return events;
+  if (!events || !wants_look_back(**group, events->empty())) return events;
 
   const int room = request.limit - static_cast<int>(events->size());
   Result<std::vector<ClaimedEvent>> late = claim_late(request, key, **group, std::max(room, 1));
   // What was claimed must reach the caller, whatever became of the second look.
   if (late) std::move(late->begin(), late->end(), std::back_inserter(*events));
   return events;
+}
+
+// Behind the head there may be what was committed late. A busy worker looks about once a second; one that
+// is about to rest looks before it does, because nobody will ring for what has rung already.
+bool PostgresStore::wants_look_back(ScanGroup& group, bool about_to_rest) {
+  const auto now = std::chrono::steady_clock::now();
+  const std::scoped_lock lock{mutex_};
+  if (group.cursor.low() == group.cursor.head()) {
+    group.owed = false;
+    return false;
+  }
+  if (!about_to_rest && now < group.next_look) return false;
+  if (options_.sweep_interval > Duration::zero() && now < group.not_before) {
+    group.owed = group.owed || about_to_rest;
+    return false;
+  }
+  return true;
+}
+
+// When the next look back is owed to somebody who rests, if it is.
+std::optional<Duration> PostgresStore::owed_look(Generation generation) {
+  const auto now = std::chrono::steady_clock::now();
+  std::optional<Duration> soonest;
+  const std::scoped_lock lock{mutex_};
+  for (const auto& [key, group] : scan_groups_) {
+    if (!group.owed || !is_of_generation(key, generation)) continue;
+    const auto left = std::chrono::duration_cast<Duration>(std::max(group.not_before - now, now - now));
+    if (!soonest || left < *soonest) soonest = left;
+  }
+  return soonest;
 }
 
 std::vector<std::int64_t> PostgresStore::finished_batches(std::span<const SettleItem> items) {
@@ -195,62 +232,12 @@ std::vector<std::int64_t> PostgresStore::finished_batches(std::span<const Settle
   return finished;
 }
 
-Result<SettleReport> PostgresStore::settle(std::span<const SettleItem> items) {
+Result<SettleReport> PostgresStore::settle(std::span<const SettleItem> items, std::optional<RegistryVersion> based_on) {
   if (items.empty()) return SettleReport{};
-  std::vector<const SettleItem*> delivered;
-  std::vector<const SettleItem*> undelivered;
-  for (const SettleItem& item : items)
-    (item.settlement.next == Status::delivered ? delivered : undelivered).push_back(&item);
-  // One order for everybody, so that two settles never wait for each other in a circle.
-  const auto by_id = [](const SettleItem* a, const SettleItem* b) { return a->claim.event_id < b->claim.event_id; };
-  std::sort(delivered.begin(), delivered.end(), by_id);
-  std::sort(undelivered.begin(), undelivered.end(), by_id);
-
-  pq::Params params;
-  const auto column = [&](Element element, const std::vector<const SettleItem*>& from, auto add) {
-    pq::Params::Array array = params.array(element);
-    for (const SettleItem* item : from) add(array, *item);
-  };
-  column(Element::tid, delivered, [](auto& a, const SettleItem& i) { a.tid(i.claim.locator); });
-  column(Element::uuid, delivered, [](auto& a, const SettleItem& i) { a.uuid(i.claim.event_id); });
-  column(Element::int8, delivered, [](auto& a, const SettleItem& i) { a.int8(i.claim.claim_seq); });
-  {
-    pq::Params::Array batches = params.array(Element::int8);
-    for (const std::int64_t batch : finished_batches(items)) batches.int8(batch);
-  }
-  column(Element::uuid, undelivered, [](auto& a, const SettleItem& i) { a.uuid(i.claim.event_id); });
-  column(Element::int8, undelivered, [](auto& a, const SettleItem& i) { a.int8(i.claim.claim_seq); });
-  column(Element::text, undelivered, [](auto& a, const SettleItem& i) { a.text(name(i.settlement.next)); });
-  column(Element::boolean, undelivered, [](auto& a, const SettleItem& i) { a.boolean(i.settlement.counts_attempt); });
-  column(Element::interval, undelivered, [](auto& a, const SettleItem& i) { a.interval(i.settlement.delay); });
-  column(Element::timestamptz, undelivered,
-         [](auto& a, const SettleItem& i) { a.timestamptz(i.settlement.not_before); });
-  column(Element::text, undelivered,
-         [](auto& a, const SettleItem& i) { a.text(std::string_view{i.settlement.last_error}); });
-  column(Element::text, undelivered,
-         [](auto& a, const SettleItem& i) { a.text(std::string_view{i.settlement.error_class}); });
-  column(Element::text, undelivered,
-         [](auto& a, const SettleItem& i) { a.text(std::string_view{i.settlement.fingerprint}); });
-  const auto handled = [&](Element element, auto add) {
-    pq::Params::Array array = params.array(element);
-    for (const auto* from : {&delivered, &undelivered}) {
-      for (const SettleItem* item : *from) {
-        for (const std::string& handler : item->handled_by) add(array, *item, handler);
-      }
-    }
-  };
-  handled(Element::text,
-          [](auto& a, const SettleItem&, const std::string& handler) { a.text(std::string_view{handler}); });
-  handled(Element::text,
-          [](auto& a, const SettleItem& i, const std::string&) { a.text(std::string_view{i.idempotency_key}); });
-  handled(Element::uuid, [](auto& a, const SettleItem& i, const std::string&) { a.uuid(i.claim.event_id); });
-
-  const Result<pq::Rows> fenced = run(writing(pg_sql::settle), params);
+  const Result<pq::Rows> fenced =
+      run(writing(pg_sql::settle), settle_params(items, {finished_batches(items), based_on, false}));
   if (!fenced) return fenced.error();
-  SettleReport report;
-  report.fenced = pq::collect(*fenced, [&](int row) { return fenced->uuid(row, 0); });
-  report.settled = static_cast<int>(items.size() - report.fenced.size());
-  return report;
+  return settle_report(items, *fenced);
 }
 
 Result<std::vector<Uuid>> PostgresStore::heartbeat(std::span<const ClaimRef> claims, Duration ttl) {
@@ -294,11 +281,17 @@ Result<std::vector<HandledKey>> PostgresStore::already_handled(std::span<const H
   });
 }
 
-Result<std::optional<Timestamp>> PostgresStore::next_due(Generation generation) {
-  const Result<pq::Rows> rows = run(reading(pg_sql::next_due), pq::Params{}.int8(generation));
+Result<std::optional<Timestamp>> PostgresStore::next_due(Generation generation,
+                                                         const std::vector<std::string>& handlers) {
+  const Result<pq::Rows> rows =
+      run(reading(pg_sql::next_due), pq::Params{}.int8(generation).texts_or_null(lanes(handlers)));
   if (!rows) return rows.error();
-  if (rows->empty()) return std::optional<Timestamp>{};
-  return std::optional<Timestamp>{rows->timestamptz(0, 0)};
+  std::optional<Timestamp> due = rows->optional_timestamptz(0, 0);
+  if (const auto owed = owed_look(generation)) {
+    const Timestamp look = rows->timestamptz(0, 1) + *owed;
+    due = due ? std::min(*due, look) : look;
+  }
+  return due;
 }
 
 }  // namespace sluice::store

@@ -34,22 +34,32 @@ pq::Params columns(std::span<const NewEvent> events) {
   return params;
 }
 
+std::vector<PublishOutcome> outcomes_of(std::span<const NewEvent> events, const pq::Rows& inserted) {
+  std::vector<PublishOutcome> outcomes(events.size(), PublishOutcome::published);
+  if (inserted.size() == static_cast<int>(events.size())) return outcomes;
+  std::set<Uuid> fresh;
+  for (int row = 0; row < inserted.size(); ++row) fresh.insert(inserted.uuid(row, 0));
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    // Erasing makes the second of two equal ids in one call the duplicate.
+    if (fresh.erase(events[i].envelope.event_id()) == 0) outcomes[i] = PublishOutcome::duplicate;
+  }
+  return outcomes;
+}
+
 }  // namespace
 
 Result<std::vector<PublishOutcome>> PostgresStore::publish(std::span<const NewEvent> events) {
   if (events.empty()) return std::vector<PublishOutcome>{};
   const Result<pq::Rows> inserted = run(writing(pg_sql::publish), columns(events));
   if (!inserted) return inserted.error();
+  return outcomes_of(events, *inserted);
+}
 
-  std::vector<PublishOutcome> outcomes(events.size(), PublishOutcome::published);
-  if (inserted->size() == static_cast<int>(events.size())) return outcomes;
-  std::set<Uuid> fresh;
-  for (int row = 0; row < inserted->size(); ++row) fresh.insert(inserted->uuid(row, 0));
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    // Erasing makes the second of two equal ids in one call the duplicate.
-    if (fresh.erase(events[i].envelope.event_id()) == 0) outcomes[i] = PublishOutcome::duplicate;
-  }
-  return outcomes;
+Result<std::vector<PublishOutcome>> publish_on(pg_conn* connection, std::span<const NewEvent> events) {
+  if (events.empty()) return std::vector<PublishOutcome>{};
+  const Result<pq::Rows> inserted = pq::run_within(connection, pg_sql::publish.text, columns(events));
+  if (!inserted) return inserted.error();
+  return outcomes_of(events, *inserted);
 }
 
 }  // namespace sluice::store

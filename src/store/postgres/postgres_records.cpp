@@ -2,6 +2,19 @@
 
 namespace sluice::store {
 
+pq::Params& add(pq::Params& params, const Actor& actor) {
+  return params.text(std::string_view{actor.name})
+      .text(std::string_view{actor.surface})
+      .text(std::string_view{actor.reason});
+}
+
+std::vector<HandlerProgress> progress_column(const pq::Rows& rows, int row, int column) {
+  if (rows.is_null(row, column)) return {};
+  auto progress = progress_from_json(rows.jsonb(row, column));
+  // Written by this code or by nobody: what cannot be read is what an event without history has.
+  return progress ? *std::move(progress) : std::vector<HandlerProgress>{};
+}
+
 EventRecord event_record(const pq::Rows& rows, int row) {
   int column = 0;
   const auto next = [&column] { return column++; };
@@ -38,6 +51,7 @@ EventRecord event_record(const pq::Rows& rows, int row) {
   record.published_at = rows.timestamptz(row, next());
   record.delivered_at = rows.optional_timestamptz(row, next());
   record.deleted_at = rows.optional_timestamptz(row, next());
+  record.progress = progress_column(rows, row, next());
   return record;
 }
 

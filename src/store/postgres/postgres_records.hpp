@@ -6,6 +6,11 @@
 
 namespace sluice::store {
 
+/// Appends the three parameters that say who asks.
+pq::Params& add(pq::Params& params, const Actor& actor);
+/// A jsonb column with the handlers still to run; none when it is null.
+std::vector<HandlerProgress> progress_column(const pq::Rows& rows, int row, int column);
+
 EventRecord event_record(const pq::Rows& rows, int row);      // columns of event_get.sql
 AuditRecord audit_record(const pq::Rows& rows, int row);      // columns of audit_of.sql
 Deployment deployment_record(const pq::Rows& rows, int row);  // columns of deployment_list.sql

@@ -23,10 +23,12 @@ class PostgresStore final : public Store {
   Result<std::vector<PublishOutcome>> publish(std::span<const NewEvent> events) override;
   // Claiming
   Result<std::vector<ClaimedEvent>> claim(const ClaimRequest& request) override;
-  Result<SettleReport> settle(std::span<const SettleItem> items) override;
+  using Claiming::settle;
+  Result<SettleReport> settle(std::span<const SettleItem> items, std::optional<RegistryVersion> based_on) override;
+  Result<std::unique_ptr<EffectTransaction>> begin_effect(Duration longest_idle) override;
   Result<std::vector<Uuid>> heartbeat(std::span<const ClaimRef> claims, Duration ttl) override;
   Result<std::vector<HandledKey>> already_handled(std::span<const HandledKey> keys) override;
-  Result<std::optional<Timestamp>> next_due(Generation generation) override;
+  Result<std::optional<Timestamp>> next_due(Generation generation, const std::vector<std::string>& handlers) override;
   // Maintaining
   Result<std::vector<ExpiredClaim>> expired_claims(int limit) override;
   Result<RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run) override;
@@ -44,7 +46,21 @@ class PostgresStore final : public Store {
   Result<Deployment> allocate_generation(std::optional<Generation> wanted, const std::string& note,
                                          const Actor& actor) override;
   Result<Deployment> move_generation(Generation generation, GenerationState to, const Actor& actor) override;
+  Result<std::int64_t> reroute(Generation from, Generation to, int limit, const Actor& actor) override;
   Result<Generation> default_generation() override;
+  // Registering
+  Result<void> subscribe(Generation generation, std::span<const Subscription> subscriptions) override;
+  Result<void> unsubscribe(Generation generation, const std::string& handler_name, const Actor& actor) override;
+  Result<Registry> registry(Generation generation) override;
+  Result<std::vector<SubscriptionRecord>> subscriptions() override;
+  Result<std::vector<UnsubscribedCount>> unsubscribed() override;
+  Result<void> announce(const WorkerRecord& worker) override;
+  Result<void> depart(const std::string& identity) override;
+  Result<std::vector<WorkerRecord>> workers(Duration within) override;
+  // Listening
+  Result<std::unique_ptr<Ear>> listen(const std::vector<std::string>& channels) override;
+  Result<DoorbellMode> doorbell() override;
+  Result<void> set_doorbell(DoorbellMode mode, const Actor& actor) override;
   // Migrating
   Result<SchemaVersion> schema_version() override;
   Result<std::vector<MigrationStep>> migrate() override;
@@ -57,11 +73,16 @@ class PostgresStore final : public Store {
   }
   [[nodiscard]] std::string display_name() const override { return redact_dsn(options_.dsn); }
 
+  /// Batches of which these are the last events to be settled.
+  std::vector<std::int64_t> finished_batches(std::span<const SettleItem> items);
+
  private:
   /// The workers that scan together: same generation, contexts and channels.
   struct ScanGroup {
     ScanCursor cursor;
-    std::chrono::steady_clock::time_point next_look{};
+    std::chrono::steady_clock::time_point next_look{};   ///< behind the head, while there is work
+    std::chrono::steady_clock::time_point not_before{};  ///< a look that soon would cost too much
+    bool owed = false;                                   ///< somebody rests who has not looked
   };
 
   /// Runs one statement on a connection of the pool.
@@ -72,7 +93,8 @@ class PostgresStore final : public Store {
                                                 std::optional<std::int64_t> upto, int limit);
   Result<std::vector<ClaimedEvent>> claim_late(const ClaimRequest& request, const std::string& key, ScanGroup& group,
                                                int limit);
-  std::vector<std::int64_t> finished_batches(std::span<const SettleItem> items);
+  bool wants_look_back(ScanGroup& group, bool about_to_rest);
+  std::optional<Duration> owed_look(Generation generation);
   Result<void> tombstone(const Uuid& id, bool discard, const Actor& actor);
 
   PostgresOptions options_;

@@ -76,6 +76,70 @@ Result<void> Connection::script(std::string_view sql, Effect effect) {
   return check(connection_.get(), rows, effect);
 }
 
+StatementOutcome Connection::statement(std::string_view sql, std::span<const std::optional<std::string>> params) {
+  std::vector<const char*> values;
+  values.reserve(params.size());
+  for (const auto& param : params) values.push_back(param ? param->c_str() : nullptr);
+  const Rows rows{PQexecParams(connection_.get(), std::string{sql}.c_str(), static_cast<int>(values.size()), nullptr,
+                               values.data(), nullptr, nullptr, 0)};
+  if (Result<void> checked = check(connection_.get(), rows, Effect::read); !checked) {
+    return StatementError{checked.error(), std::string{last_sqlstate(rows)}};
+  }
+  StatementResult result;
+  const bool selects = std::string_view{PQcmdStatus(const_cast<PGresult*>(rows.get()))}.starts_with("SELECT");
+  result.affected = selects ? 0 : rows.affected();
+  const int columns = PQnfields(rows.get());
+  for (int row = 0; row < rows.size(); ++row) {
+    auto& cells = result.rows.emplace_back();
+    for (int column = 0; column < columns; ++column) cells.push_back(rows.optional_text(row, column));
+  }
+  return result;
+}
+
+bool Connection::in_transaction() const { return PQtransactionStatus(connection_.get()) == PQTRANS_INTRANS; }
+
+Result<void> Connection::commit() {
+  const Rows rows{PQexec(connection_.get(), "commit")};
+  if (Result<void> checked = check(connection_.get(), rows, Effect::write); !checked) {
+    // Whatever the server said while it went away, it may have said it after the commit.
+    if (PQstatus(connection_.get()) != CONNECTION_OK) checked.error().retry = Retry::in_doubt;
+    return checked;
+  }
+  if (std::string_view{PQcmdStatus(const_cast<PGresult*>(rows.get()))} == "COMMIT") return {};
+  return Error{ErrorCode::conflict, Retry::safe, "the transaction had failed and was rolled back", {}, {}};
+}
+
+Result<void> Connection::send(const std::string& sql) {
+  if (PQsendQueryParams(connection_.get(), sql.c_str(), 0, nullptr, nullptr, nullptr, nullptr, kBinary) == 1) return {};
+  return translate("", PQerrorMessage(connection_.get()), Effect::read);
+}
+
+Result<void> Connection::consume() {
+  if (PQconsumeInput(connection_.get()) == 1) return {};
+  return translate("", PQerrorMessage(connection_.get()), Effect::read);
+}
+
+std::optional<Result<Rows>> Connection::finished() {
+  if (PQisBusy(connection_.get()) == 1) return std::nullopt;
+  Rows rows{PQgetResult(connection_.get())};
+  if (rows.get() == nullptr) return std::nullopt;
+  // The null result that ends the statement is there as well once the rows are.
+  while (PGresult* rest = PQgetResult(connection_.get())) PQclear(rest);
+  if (Result<void> checked = check(connection_.get(), rows, Effect::read); !checked) return checked.error();
+  return rows;
+}
+
+std::optional<Connection::Notification> Connection::notification() {
+  PGnotify* raw = PQnotifies(connection_.get());
+  if (raw == nullptr) return std::nullopt;
+  Notification heard{raw->relname, raw->extra};
+  PQfreemem(raw);
+  return heard;
+}
+
+int Connection::socket() const { return PQsocket(connection_.get()); }
+int Connection::backend_pid() const { return PQbackendPID(connection_.get()); }
+
 bool Connection::usable() const {
   if (PQstatus(connection_.get()) != CONNECTION_OK) return false;
   if (PQtransactionStatus(connection_.get()) != PQTRANS_IDLE) return false;
@@ -89,6 +153,21 @@ std::string Connection::quote_identifier(std::string_view text) const {
   std::string result = quoted ? quoted : "";
   PQfreemem(quoted);
   return result;
+}
+
+Result<Rows> run_within(pg_conn* connection, std::string_view text, const Params& params) {
+  const PGTransactionStatusType status = PQtransactionStatus(connection);
+  if (status == PQTRANS_IDLE) return invalid("transaction", "the connection has no transaction open: begin one first");
+  if (status == PQTRANS_INERROR) {
+    return invalid("transaction", "the transaction has failed: roll it back and begin another");
+  }
+  if (status != PQTRANS_INTRANS) return invalid("transaction", "the connection is busy or broken");
+  const Params::Raw raw = params.raw();
+  Rows rows{PQexecParams(connection, std::string{text}.c_str(), static_cast<int>(raw.values.size()), nullptr,
+                         raw.values.data(), raw.lengths.data(), raw.formats.data(), kBinary)};
+  // Nothing is in doubt before the commit, and that is the caller's.
+  if (Result<void> checked = check(connection, rows, Effect::read); !checked) return checked.error();
+  return rows;
 }
 
 }  // namespace sluice::store::pq

@@ -4,12 +4,15 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_set>
 
 #include <sluice/result.hpp>
 #include "store/postgres/pq_values.hpp"
+#include "store/statement.hpp"
 
 struct pg_conn;
 
@@ -42,11 +45,33 @@ class Connection {
   /// Runs a script of several statements as one implicit transaction, without parameters.
   Result<void> script(std::string_view sql, Effect effect = Effect::write);
 
+  /// One statement of somebody else's with text parameters; rows as text.
+  StatementOutcome statement(std::string_view sql, std::span<const std::optional<std::string>> params);
+
+  [[nodiscard]] bool in_transaction() const;
+  /// Commits the open transaction. A lost answer is in doubt; a transaction that had failed is an error.
+  Result<void> commit();
+
   /// False when the server has closed an idle connection.
   [[nodiscard]] bool usable() const;
 
   /// `text` as an SQL identifier, quoted.
   [[nodiscard]] std::string quote_identifier(std::string_view text) const;
+
+  // Without waiting, for whoever polls the socket himself.
+  Result<void> send(const std::string& sql);  ///< one statement; its rows come by finished()
+  Result<void> consume();                     ///< reads what the socket has
+  /// The rows of what was sent, once they are complete; an error when the statement failed.
+  std::optional<Result<Rows>> finished();
+  struct Notification {
+    std::string channel;
+    std::string payload;
+  };
+  std::optional<Notification> notification();  ///< the next one that has been read
+
+  [[nodiscard]] int socket() const;
+  [[nodiscard]] int backend_pid() const;  ///< as the connection's start-up said; a pooler says another
+  [[nodiscard]] pg_conn* native() const { return connection_.get(); }
 
  private:
   struct Close {
@@ -58,5 +83,8 @@ class Connection {
   std::unordered_set<std::string_view> prepared_;
   bool may_prepare_ = true;
 };
+
+/// Runs a statement on a connection of somebody else's, who must have a transaction open.
+Result<Rows> run_within(pg_conn* connection, std::string_view text, const Params& params);
 
 }  // namespace sluice::store::pq

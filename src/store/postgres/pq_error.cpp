@@ -83,6 +83,7 @@ Error translate(std::string_view sqlstate, std::string_view message, Effect effe
   if (sqlstate == "SL404") return error(ErrorCode::not_found, Retry::never);
   if (sqlstate == "SL403") return error(ErrorCode::forbidden, Retry::never);
   if (sqlstate == "SL409") return error(ErrorCode::conflict, Retry::never);
+  if (sqlstate == "SL410") return error(ErrorCode::conflict, Retry::safe, {}, "registry");
   if (sqlstate == "SL422") return error(ErrorCode::invalid, Retry::never, {}, field_of(said));
   if (sqlstate == "42704") return error(ErrorCode::not_found, Retry::never);
   if (sqlstate == "57P03") return error(ErrorCode::unavailable, Retry::safe);

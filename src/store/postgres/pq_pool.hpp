@@ -25,6 +25,7 @@ class Pool {
     ~Lease();
     Connection* operator->() { return &connection_; }
     Connection& operator*() { return connection_; }
+    [[nodiscard]] pg_conn* native() const { return connection_.native(); }
 
    private:
     Pool* pool_;

@@ -157,6 +157,8 @@ void Params::Array::text(std::string_view value) {
 
 void Params::Array::text(const std::optional<std::string>& value) { value ? text(std::string_view{*value}) : null(); }
 
+void Params::Array::jsonb_or_null(std::string_view value) { value.empty() ? null() : jsonb(value); }
+
 void Params::Array::jsonb(std::string_view value) {
   begin_element(value.size() + 1);
   params_.buffer_.push_back('\1');  // format version

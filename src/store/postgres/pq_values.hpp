@@ -41,6 +41,7 @@ class Params {
     void text(std::string_view value);
     void text(const std::optional<std::string>& value);
     void jsonb(std::string_view value);
+    void jsonb_or_null(std::string_view value);  ///< empty becomes null
     void uuid(const Uuid& value);
     void uuid(const std::optional<Uuid>& value);
     void tid(std::uint64_t locator);

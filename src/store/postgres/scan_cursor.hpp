@@ -30,9 +30,9 @@ class ScanCursor {
   [[nodiscard]] std::int64_t head() const { return head_; }
   [[nodiscard]] std::int64_t low() const { return low_; }
 
-  /// How far a look at the gap has to read. Without a mark there is nothing that low could move to, so
-  /// the look only sets one: a group that starts from nothing reads its history once, not twice.
-  [[nodiscard]] std::int64_t look_up_to() const { return mark_ > low_ ? head_ : low_; }
+  /// How far a look at the gap has to read. A group that starts from nothing has its whole history before
+  /// it: there the first look only sets a mark, so that the history is read once, not twice.
+  [[nodiscard]] std::int64_t look_up_to() const { return mark_ > low_ || low_ > 0 ? head_ : low_; }
 
   /// A claim has looked at everything up to `seq`.
   void looked_up_to(std::int64_t seq) { head_ = std::max(head_, seq); }

@@ -98,16 +98,21 @@ Result<std::unique_ptr<Connection>> Connection::open(const ConnectionParams& par
     sqlite3_close_v2(db);
     return failure;
   }
-  std::unique_ptr<Connection> connection{new Connection(db, params.path)};
+  std::unique_ptr<Connection> connection{new Connection(db, params.path, Ownership::own)};
   sqlite3_extended_result_codes(db, 1);
   const auto wait = std::chrono::duration_cast<std::chrono::milliseconds>(params.busy_timeout);
   sqlite3_busy_timeout(db, static_cast<int>(wait.count()));
   return connection;
 }
 
+std::unique_ptr<Connection> Connection::borrow(sqlite3* handle) {
+  const char* path = sqlite3_db_filename(handle, "main");
+  return std::unique_ptr<Connection>{new Connection(handle, path != nullptr ? path : "", Ownership::borrowed)};
+}
+
 Connection::~Connection() {
   for (auto& [name, prepared] : prepared_) sqlite3_finalize(prepared.statement);
-  sqlite3_close_v2(db_);
+  if (ownership_ == Ownership::own) sqlite3_close_v2(db_);
 }
 
 Result<void> Connection::script(std::string_view statements) {
@@ -164,6 +169,8 @@ Result<void> Connection::each(const sql::Query& query, std::initializer_list<Par
 }
 
 bool Connection::read_only() const { return sqlite3_db_readonly(db_, "main") == 1; }
+
+bool Connection::in_transaction() const { return sqlite3_get_autocommit(db_) == 0; }
 
 void Connection::set_checkpoints(bool on) {
   sqlite3_wal_autocheckpoint(db_, on ? kCheckpointPages : 0);

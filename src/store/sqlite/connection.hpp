@@ -79,6 +79,8 @@ struct ConnectionParams {
 class Connection {
  public:
   static Result<std::unique_ptr<Connection>> open(const ConnectionParams& params);
+  /// Works on a handle of somebody else's, who must not close it meanwhile; never closes it.
+  static std::unique_ptr<Connection> borrow(sqlite3* handle);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -107,6 +109,9 @@ class Connection {
   }
 
   [[nodiscard]] bool read_only() const;
+  /// False also when SQLite has ended the transaction by itself, as it does when the disk is full.
+  [[nodiscard]] bool in_transaction() const;
+  [[nodiscard]] sqlite3* handle() const { return db_; }
   /// Whether this connection moves the write-ahead log into the file, on growth and on close.
   void set_checkpoints(bool on);
 
@@ -116,12 +121,15 @@ class Connection {
     bool names_checked = false;
   };
 
-  Connection(sqlite3* db, std::string path) : db_(db), path_(std::move(path)) {}
+  enum class Ownership { own, borrowed };
+  Connection(sqlite3* db, std::string path, Ownership ownership)
+      : db_(db), path_(std::move(path)), ownership_(ownership) {}
   Result<sqlite3_stmt*> bound(const sql::Query& query, std::initializer_list<Param> params);
   Error error(int code) const;
 
   sqlite3* db_;
   std::string path_;
+  Ownership ownership_;
   std::unordered_map<std::string_view, Prepared> prepared_;
 };
 

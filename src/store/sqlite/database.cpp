@@ -54,17 +54,55 @@ Result<std::unique_ptr<Connection>> open_connection(const ConnectionParams& para
 
 }  // namespace
 
+WriteTransaction::~WriteTransaction() {
+  if (database_ == nullptr) return;
+  // Fails only when SQLite has already rolled back by itself.
+  static_cast<void>(connection().script("rollback").has_value());
+  database_->writer_turn_.give_back();
+}
+
+Connection& WriteTransaction::connection() const { return *database_->writer_; }
+
+Result<void> WriteTransaction::commit() {
+  if (auto committed = connection().script("commit"); !committed) return committed;
+  database_->take_over_checkpoints();
+  std::exchange(database_, nullptr)->writer_turn_.give_back();
+  return {};
+}
+
 Result<std::unique_ptr<Database>> Database::open(const ConnectionParams& params) {
   auto writer = open_connection(params);
   if (!writer) return std::move(writer).error();
   auto reader = open_connection(params);
   if (!reader) return std::move(reader).error();
-  std::unique_ptr<Database> database{new Database(params.path)};
+  std::unique_ptr<Database> database{new Database(params)};
   database->writer_ = *std::move(writer);
   database->reader_ = *std::move(reader);
   database->reader_->set_checkpoints(false);
   database->writer_->set_checkpoints(database->owner_.try_acquire());
   return database;
+}
+
+Result<WriteTransaction> Database::begin_write() {
+  if (!writer_turn_.take(params_.busy_timeout)) {
+    return Error{ErrorCode::unavailable,
+                 Retry::safe,
+                 "another transaction of this process is writing to " + params_.path + " and did not finish in time",
+                 {},
+                 "within a handler's transaction, write on that transaction's own connection"};
+  }
+  // IMMEDIATE takes the write lock at once, where waiting for another process is possible.
+  if (auto begun = writer_->script("begin immediate"); !begun) {
+    writer_turn_.give_back();
+    return std::move(begun).error();
+  }
+  return WriteTransaction{*this};
+}
+
+Result<std::unique_ptr<Connection>> Database::open_another() const {
+  auto opened = Connection::open({params_.path, false, params_.busy_timeout});
+  if (opened) (*opened)->set_checkpoints(false);
+  return opened;
 }
 
 void Database::take_over_checkpoints() {

@@ -4,28 +4,51 @@
 
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "store/sqlite/connection.hpp"
 #include "store/sqlite/owner_lock.hpp"
+#include "store/sqlite/turn.hpp"
 
 namespace sluice::store::sqlite {
+
+class Database;
+
+/// The writing connection in a transaction that holds the write lock; undone unless it is committed.
+///
+/// Thread-safety: none, but it may be handed from thread to thread.
+class WriteTransaction {
+ public:
+  explicit WriteTransaction(Database& database) : database_(&database) {}
+  ~WriteTransaction();
+  WriteTransaction(WriteTransaction&& other) noexcept : database_(std::exchange(other.database_, nullptr)) {}
+  WriteTransaction& operator=(WriteTransaction&&) = delete;
+  WriteTransaction(const WriteTransaction&) = delete;
+  WriteTransaction& operator=(const WriteTransaction&) = delete;
+
+  [[nodiscard]] Connection& connection() const;
+  /// Ends the transaction when it succeeds; otherwise it is undone by the destructor.
+  Result<void> commit();
+
+ private:
+  Database* database_;  // null once it is over
+};
 
 class Database {
  public:
   static Result<std::unique_ptr<Database>> open(const ConnectionParams& params);
 
+  /// Waits for its turn as long as for another process.
+  Result<WriteTransaction> begin_write();
+
   /// `work(Connection&)` in one transaction: committed when it returns a value, undone otherwise.
   template <class Work>
   auto write(Work work) -> decltype(work(std::declval<Connection&>())) {
-    const std::lock_guard lock{writer_mutex_};
-    // IMMEDIATE takes the write lock at once, where waiting for another process is possible.
-    if (auto begun = writer_->script("begin immediate"); !begun) return std::move(begun).error();
-    Undo undo{*writer_};
-    auto result = work(*writer_);
+    auto transaction = begin_write();
+    if (!transaction) return std::move(transaction).error();
+    auto result = work(transaction->connection());
     if (!result) return result;
-    if (auto committed = writer_->script("commit"); !committed) return std::move(committed).error();
-    undo.armed = false;
-    take_over_checkpoints();
+    if (auto committed = transaction->commit(); !committed) return std::move(committed).error();
     return result;
   }
 
@@ -38,21 +61,26 @@ class Database {
     return work(*reader_);
   }
 
+  /// A connection for looking at the file without holding up anybody; never checkpoints.
+  [[nodiscard]] Result<std::unique_ptr<Connection>> open_another() const;
+
  private:
+  friend class WriteTransaction;
+
   struct Undo {
     Connection& connection;
-    bool armed = true;
     ~Undo() {
       // Fails only when SQLite has already rolled back by itself.
-      if (armed) static_cast<void>(connection.script("rollback").has_value());
+      static_cast<void>(connection.script("rollback").has_value());
     }
   };
 
-  explicit Database(const std::string& path) : owner_(path) {}
+  explicit Database(ConnectionParams params) : params_(std::move(params)), owner_(params_.path) {}
   void take_over_checkpoints();
 
+  ConnectionParams params_;
   OwnerLock owner_;
-  std::mutex writer_mutex_;
+  Turn writer_turn_;
   std::mutex reader_mutex_;
   int commits_ = 0;
   // The reader closes first: the last connection to close is the one that checkpoints.

@@ -1,6 +1,16 @@
 #include "store/sqlite/event_rows.hpp"
 
 namespace sluice::store::sqlite {
+namespace {
+
+std::vector<HandlerProgress> read_progress(Row& row) {
+  auto progress = progress_from_json(row.view());
+  if (progress) return *std::move(progress);
+  row.damaged(progress.error().message);
+  return {};
+}
+
+}  // namespace
 
 EventEnvelope read_envelope(Row& row) {
   EnvelopeDraft draft;
@@ -44,6 +54,7 @@ EventRecord read_event(Row& row) {
   const Timestamp published_at = row.timestamp();
   const auto delivered_at = row.optional_timestamp();
   const auto deleted_at = row.optional_timestamp();
+  auto progress = read_progress(row);
   return EventRecord{.envelope = read_envelope(row),
                      .seq = seq,
                      .content_class = std::move(content_class),
@@ -63,18 +74,27 @@ EventRecord read_event(Row& row) {
                      .ordering_key = std::move(ordering_key),
                      .published_at = published_at,
                      .delivered_at = delivered_at,
-                     .deleted_at = deleted_at};
+                     .deleted_at = deleted_at,
+                     .progress = std::move(progress)};
 }
 
-ClaimedEvent read_candidate(Row& row, Generation generation) {
+ClaimedEvent read_candidate(Row& row, Generation generation, Timestamp now) {
   const std::int64_t seq = row.integer();
   const std::int64_t claim_seq = row.integer() + 1;
   const int attempts = static_cast<int>(row.integer());
   std::string channel = row.text();
   auto ordering_key = row.optional_text();
+  auto progress = read_progress(row);
   EventEnvelope envelope = read_envelope(row);
   ClaimRef claim{envelope.event_id(), claim_seq, static_cast<std::uint64_t>(seq), 0};
-  return ClaimedEvent{std::move(envelope), claim, generation, std::move(channel), std::move(ordering_key), attempts};
+  return ClaimedEvent{.envelope = std::move(envelope),
+                      .claim = claim,
+                      .generation = generation,
+                      .channel = std::move(channel),
+                      .ordering_key = std::move(ordering_key),
+                      .attempts = attempts,
+                      .claimed_at = now,
+                      .progress = std::move(progress)};
 }
 
 AuditRecord read_audit(Row& row) {

@@ -67,7 +67,7 @@ Result<void> record_audit(Connection& connection, const Actor& actor, const Audi
                                                      {":reason", actor.reason},
                                                      {":action", entry.action},
                                                      {":event_id", entry.event_id},
-                                                     {":count", 1},
+                                                     {":count", entry.count},
                                                      {":detail", entry.detail}});
   if (!recorded) return std::move(recorded).error();
   return {};
@@ -160,7 +160,7 @@ Result<StoreStatus> SqliteStore::status() {
 
 Result<ReplayReport> SqliteStore::replay(const Uuid& id, Generation new_generation, const Actor& actor) {
   if (new_generation < kFirstGeneration) return invalid("generation", "the generation must be at least 1");
-  return database_->write([&](Connection& connection) -> Result<ReplayReport> {
+  auto replayed_as = database_->write([&](Connection& connection) -> Result<ReplayReport> {
     auto found = look_at(connection, id);
     if (!found) return std::move(found).error();
     if (found->status != Status::failed) return not_failed(id, found->status, "replayed");
@@ -181,6 +181,8 @@ Result<ReplayReport> SqliteStore::replay(const Uuid& id, Generation new_generati
     if (!audited) return std::move(audited).error();
     return report;
   });
+  if (replayed_as) bell_->ring();
+  return replayed_as;
 }
 
 Result<void> SqliteStore::discard(const Uuid& id, const Actor& actor) {

@@ -1,57 +1,45 @@
+#include <set>
+
 #include "core/json.hpp"
 #include "store/sqlite/event_rows.hpp"
+#include "store/sqlite/json_list.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
 
 namespace sluice::store::sqlite {
 namespace {
 
-/// A list as JSON text for json_each; none when the list is empty, which means "no filter".
-std::optional<std::string> json_list(const std::vector<std::string>& names) {
-  if (names.empty()) return std::nullopt;
+// What has been due for longer than this was looked at by a claim.
+constexpr Duration kMoment = std::chrono::seconds{1};
+
+void append_member(std::string& text, std::string_view member, std::string_view value) {
+  if (text.back() != '{') text += ',';
+  json::append_quoted(text, member);
+  text += ':';
+  json::append_quoted(text, value);
+}
+
+/// As claim_candidates reads them; none when there are none, which means "every event".
+std::optional<std::string> interest_filter(const std::vector<Interest>& interests) {
+  if (interests.empty()) return std::nullopt;
   std::string text = "[";
-  for (const std::string& name : names) {
-    if (text.size() > 1) text += ',';
-    json::append_quoted(text, name);
+  for (const Interest& interest : interests) {
+    text += text.size() > 1 ? ",{" : "{";
+    std::string_view type = interest.event_type;
+    const bool prefix = type.ends_with('*');
+    if (prefix) type.remove_suffix(1);
+    append_member(text, prefix ? "prefix" : "event_type", type);
+    if (interest.context) append_member(text, "context", *interest.context);
+    if (interest.channel) append_member(text, "channel", *interest.channel);
+    text += '}';
   }
   return text + ']';
 }
 
-Result<std::int64_t> apply(Connection& connection, const SettleItem& item, Timestamp now) {
-  const Settlement& decision = item.settlement;
-  const ClaimRef& claim = item.claim;
-  if (decision.next == Status::delivered) {
-    return connection.run(sql::settle_delivered,
-                          {{":now", now}, {":id", claim.event_id}, {":claim_seq", claim.claim_seq}});
-  }
-  if (decision.next == Status::failed) {
-    return connection.run(sql::settle_failed, {{":counted", decision.counts_attempt},
-                                               {":last_error", decision.last_error},
-                                               {":failure_class", decision.error_class},
-                                               {":fingerprint", decision.fingerprint},
-                                               {":now", now},
-                                               {":id", claim.event_id},
-                                               {":claim_seq", claim.claim_seq}});
-  }
-  return connection.run(sql::settle_pending, {{":retry_after", decision.not_before.value_or(now + decision.delay)},
-                                              {":counted", decision.counts_attempt},
-                                              {":last_error", decision.last_error},
-                                              {":failure_class", decision.error_class},
-                                              {":fingerprint", decision.fingerprint},
-                                              {":now", now},
-                                              {":id", claim.event_id},
-                                              {":claim_seq", claim.claim_seq}});
-}
-
-Result<void> check(std::span<const SettleItem> items) {
-  for (const SettleItem& item : items) {
-    if (item.settlement.next == Status::in_flight) {
-      return invalid("settlement", "a claim cannot be settled as in_flight: use heartbeat to keep it");
-    }
-    if (!item.handled_by.empty() && item.idempotency_key.empty()) {
-      return invalid("idempotency_key", "the idempotency key is needed to record who handled the event");
-    }
-  }
-  return {};
+/// The scopes of the handlers; none when there are none, which means "every lane".
+std::optional<std::string> lane_filter(const std::vector<std::string>& handlers) {
+  std::set<std::string> scopes;
+  for (const std::string& handler : handlers) scopes.emplace(scope_of(handler));
+  return json_filter({scopes.begin(), scopes.end()});
 }
 
 }  // namespace
@@ -59,17 +47,19 @@ Result<void> check(std::span<const SettleItem> items) {
 Result<std::vector<ClaimedEvent>> SqliteStore::claim(const ClaimRequest& request) {
   std::vector<ClaimedEvent> claimed;
   if (request.limit <= 0) return claimed;
-  const auto contexts = json_list(request.contexts);
-  const auto channels = json_list(request.channels);
+  const auto interests = interest_filter(request.interests);
+  const auto lanes = lane_filter(request.handlers);
+  const auto handlers = json_filter(request.handlers);
   return database_->write([&](Connection& connection) -> Result<std::vector<ClaimedEvent>> {
     const Timestamp now = clock_();
     auto found = connection.each(sql::claim_candidates,
-                                 {{":generation", request.generation},
-                                  {":contexts", contexts},
-                                  {":channels", channels},
+                                 {{":interests", interests},
+                                  {":generation", request.generation},
                                   {":limit", request.limit},
-                                  {":now", now}},
-                                 [&](Row& row) { claimed.push_back(read_candidate(row, request.generation)); });
+                                  {":now", now},
+                                  {":lanes", lanes},
+                                  {":handlers", handlers}},
+                                 [&](Row& row) { claimed.push_back(read_candidate(row, request.generation, now)); });
     if (!found) return std::move(found).error();
     for (const ClaimedEvent& event : claimed) {
       auto taken = connection.run(sql::claim, {{":now", now},
@@ -79,32 +69,6 @@ Result<std::vector<ClaimedEvent>> SqliteStore::claim(const ClaimRequest& request
       if (!taken) return std::move(taken).error();
     }
     return std::move(claimed);
-  });
-}
-
-Result<SettleReport> SqliteStore::settle(std::span<const SettleItem> items) {
-  SettleReport report;
-  if (items.empty()) return report;
-  if (auto usable = check(items); !usable) return std::move(usable).error();
-  return database_->write([&](Connection& connection) -> Result<SettleReport> {
-    const Timestamp now = clock_();
-    for (const SettleItem& item : items) {
-      for (const std::string& handler : item.handled_by) {
-        auto recorded = connection.run(sql::record_handled, {{":handler_name", handler},
-                                                             {":idempotency_key", item.idempotency_key},
-                                                             {":now", now},
-                                                             {":event_id", item.claim.event_id}});
-        if (!recorded) return std::move(recorded).error();
-      }
-      auto changed = apply(connection, item, now);
-      if (!changed) return std::move(changed).error();
-      if (*changed == 0) {
-        report.fenced.push_back(item.claim.event_id);
-      } else {
-        ++report.settled;
-      }
-    }
-    return std::move(report);
   });
 }
 
@@ -137,12 +101,12 @@ Result<std::vector<HandledKey>> SqliteStore::already_handled(std::span<const Han
   });
 }
 
-Result<std::optional<Timestamp>> SqliteStore::next_due(Generation generation) {
+Result<std::optional<Timestamp>> SqliteStore::next_due(Generation generation,
+                                                       const std::vector<std::string>& handlers) {
   return database_->read([&](Connection& connection) -> Result<std::optional<Timestamp>> {
-    auto due = connection.first(sql::next_due, {{":generation", generation}},
-                                [](Row& row) { return row.optional_timestamp(); });
-    if (!due) return std::move(due).error();
-    return due->value_or(std::nullopt);
+    return connection.first(
+        sql::next_due, {{":generation", generation}, {":since", clock_() - kMoment}, {":lanes", lane_filter(handlers)}},
+        [](Row& row) { return row.timestamp(); });
   });
 }
 

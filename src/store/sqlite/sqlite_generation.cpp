@@ -94,6 +94,26 @@ Result<Deployment> SqliteStore::move_generation(Generation generation, Generatio
   });
 }
 
+Result<std::int64_t> SqliteStore::reroute(Generation from, Generation to, int limit, const Actor& actor) {
+  if (from == to || to < kFirstGeneration) {
+    return invalid(
+        "to", "expected another generation than " + std::to_string(from) + ", at least 1; got " + std::to_string(to));
+  }
+  if (limit < 1) return 0;
+  auto moved = database_->write([&](Connection& connection) -> Result<std::int64_t> {
+    const Timestamp now = clock_();
+    auto changed = connection.run(sql::reroute, {{":to", to}, {":now", now}, {":from", from}, {":limit", limit}});
+    if (!changed || *changed == 0) return changed;
+    std::string text =
+        "{\"from_generation\":" + std::to_string(from) + ",\"to_generation\":" + std::to_string(to) + "}";
+    auto audited = record_audit(connection, actor, {now, "reroute", std::nullopt, std::move(text), *changed});
+    if (!audited) return std::move(audited).error();
+    return changed;
+  });
+  if (moved && *moved > 0) bell_->ring();
+  return moved;
+}
+
 Result<Generation> SqliteStore::default_generation() {
   return database_->read([&](Connection& connection) -> Result<Generation> {
     auto newest = connection.first(sql::default_generation, {}, [](Row& row) { return row.integer(); });

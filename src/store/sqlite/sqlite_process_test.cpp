@@ -196,6 +196,47 @@ TEST_F(SqliteProcessTest, OneProcessPublishesWhileAnotherDelivers) {
   EXPECT_EQ(integrity(), "ok");
 }
 
+TEST_F(SqliteProcessTest, AnEarHearsThePublishOfAnotherProcess) {
+  const auto store = open();
+  const auto opened = store->listen({"outbox_gen_1"});
+  ASSERT_TRUE(opened) << opened.error().message;
+  Child publisher{[this](int) { return open()->publish(test::events(1)) ? 0 : 1; }};
+  const auto heard = (*opened)->wait(std::chrono::minutes{1});
+  ASSERT_TRUE(heard) << heard.error().message;
+  EXPECT_EQ(*heard, Heard::ring);
+  EXPECT_EQ(publisher.wait(), 0);
+}
+
+TEST_F(SqliteProcessTest, AKilledEffectLeavesNothingBehind) {
+  const auto store = open();
+  const auto batch = test::events(1);
+  ASSERT_TRUE(store->publish(batch));
+  Child worker{[this](int pipe) {
+    const auto mine = open();
+    ClaimRequest request;
+    request.worker = "doomed";
+    const auto claimed = mine->claim(request);
+    if (!claimed || claimed->size() != 1) return 1;
+    const EventEnvelope& envelope = claimed->front().envelope;
+    auto effect = mine->begin_effect(std::chrono::minutes{1});
+    const EffectTransaction::Entry entry{claimed->front().claim, envelope.idempotency_key()};
+    if (!effect || !(*effect)->enter("tests.counter", std::span{&entry, 1})) return 2;
+    SettleItem item;
+    item.claim = entry.claim;
+    if (!(*effect)->settle(std::span{&item, 1}, std::nullopt)) return 3;
+    report(pipe, envelope.event_id());
+    ::raise(SIGKILL);
+    return 0;
+  }};
+  ASSERT_TRUE(worker.next());
+  worker.wait();
+  const auto event = store->get_event(batch[0].envelope.event_id());
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->status, Status::in_flight);
+  EXPECT_THAT(*store->handled(*event), testing::IsEmpty());
+  EXPECT_EQ(integrity(), "ok");
+}
+
 TEST_F(SqliteProcessTest, AFullDiskLosesNothingAndLeavesNothingHalfWritten) {
   Child child{[this](int pipe) {
     ::signal(SIGXFSZ, SIG_IGN);

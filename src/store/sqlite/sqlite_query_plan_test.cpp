@@ -43,13 +43,19 @@ INSTANTIATE_TEST_SUITE_P(Queries, QueryPlan,
                                          sql::get_event, sql::list_events, sql::list_failed_events, sql::status_counts,
                                          sql::count_discarded, sql::replay, sql::operator_view, sql::discard,
                                          sql::restore, sql::retention_count_deletable, sql::retention_delete,
-                                         sql::retention_count_expired, sql::retention_tombstone),
+                                         sql::retention_count_expired, sql::retention_tombstone, sql::reroute,
+                                         sql::stop_waiting, sql::holds_claim, sql::unsubscribed),
                          [](const testing::TestParamInfo<sql::Query>& query) { return std::string{query.param.name}; });
 
 TEST(ClaimPlan, WalksTheFreshAndTheDueIndexAlone) {
   const auto plan = plan_of(sql::claim_candidates);
   EXPECT_THAT(plan, Contains(HasSubstr("outbox_fresh (generation=? AND key_blocked=?)")));
   EXPECT_THAT(plan, Contains(HasSubstr("outbox_due (generation=? AND key_blocked=? AND retry_after")));
+}
+
+TEST(NextDuePlan, EntersTheDueIndexAtItsTime) {
+  EXPECT_THAT(plan_of(sql::next_due),
+              Contains(HasSubstr("outbox_due (generation=? AND key_blocked=? AND retry_after>?)")));
 }
 
 TEST(ListPlan, EntersAtThePagesFirstRow) {

@@ -3,10 +3,13 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "store/store.hpp"
+
+struct sqlite3;
 
 namespace sluice::store {
 
@@ -19,6 +22,15 @@ struct SqliteOptions {
 };
 
 Result<std::unique_ptr<Store>> open_sqlite(const SqliteOptions& options);
+
+/// Publishing::publish on the caller's own connection, in the caller's own transaction, which must be open:
+/// the events are there when it commits. After an error nothing of the batch stays, and the transaction may
+/// go on. `now` is the time of the publish.
+Result<std::vector<PublishOutcome>> publish_on(sqlite3* connection, std::span<const NewEvent> events, Timestamp now);
+
+/// Rings the ears of this process that listen to this file: for a commit that no store made. Without it
+/// they notice within a moment, as those of other processes do.
+void ring_ears(const std::string& path);
 
 /// The migrations as this build carries them, in order; needs no store.
 std::vector<MigrationText> sqlite_migrations();

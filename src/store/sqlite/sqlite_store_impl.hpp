@@ -1,11 +1,13 @@
 // The store over one Database, declared once and defined by role: sqlite_publish.cpp, sqlite_claim.cpp,
-// sqlite_maintain.cpp, sqlite_administer.cpp, sqlite_generation.cpp and sqlite_migrate.cpp.
+// sqlite_settle.cpp, sqlite_effect.cpp, sqlite_maintain.cpp, sqlite_administer.cpp, sqlite_generation.cpp,
+// sqlite_register.cpp, sqlite_listen.cpp and sqlite_migrate.cpp.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <string>
 
+#include "store/sqlite/bell.hpp"
 #include "store/sqlite/database.hpp"
 #include "store/store.hpp"
 
@@ -14,15 +16,17 @@ namespace sluice::store::sqlite {
 class SqliteStore final : public Store {
  public:
   SqliteStore(std::unique_ptr<Database> database, std::string path, std::function<Timestamp()> clock)
-      : database_(std::move(database)), path_(std::move(path)), clock_(std::move(clock)) {}
+      : database_(std::move(database)), path_(std::move(path)), clock_(std::move(clock)), bell_(Bell::of(path_)) {}
 
   Result<std::vector<PublishOutcome>> publish(std::span<const NewEvent> events) override;
 
   Result<std::vector<ClaimedEvent>> claim(const ClaimRequest& request) override;
-  Result<SettleReport> settle(std::span<const SettleItem> items) override;
+  using Claiming::settle;
+  Result<SettleReport> settle(std::span<const SettleItem> items, std::optional<RegistryVersion> based_on) override;
+  Result<std::unique_ptr<EffectTransaction>> begin_effect(Duration longest_idle) override;
   Result<std::vector<Uuid>> heartbeat(std::span<const ClaimRef> claims, Duration ttl) override;
   Result<std::vector<HandledKey>> already_handled(std::span<const HandledKey> keys) override;
-  Result<std::optional<Timestamp>> next_due(Generation generation) override;
+  Result<std::optional<Timestamp>> next_due(Generation generation, const std::vector<std::string>& handlers) override;
 
   Result<std::vector<ExpiredClaim>> expired_claims(int limit) override;
   Result<RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run) override;
@@ -41,7 +45,21 @@ class SqliteStore final : public Store {
   Result<Deployment> allocate_generation(std::optional<Generation> wanted, const std::string& note,
                                          const Actor& actor) override;
   Result<Deployment> move_generation(Generation generation, GenerationState to, const Actor& actor) override;
+  Result<std::int64_t> reroute(Generation from, Generation to, int limit, const Actor& actor) override;
   Result<Generation> default_generation() override;
+
+  Result<void> subscribe(Generation generation, std::span<const Subscription> subscriptions) override;
+  Result<void> unsubscribe(Generation generation, const std::string& handler_name, const Actor& actor) override;
+  Result<Registry> registry(Generation generation) override;
+  Result<std::vector<SubscriptionRecord>> subscriptions() override;
+  Result<std::vector<UnsubscribedCount>> unsubscribed() override;
+  Result<void> announce(const WorkerRecord& worker) override;
+  Result<void> depart(const std::string& identity) override;
+  Result<std::vector<WorkerRecord>> workers(Duration within) override;
+
+  Result<std::unique_ptr<Ear>> listen(const std::vector<std::string>& channels) override;
+  Result<DoorbellMode> doorbell() override;
+  Result<void> set_doorbell(DoorbellMode mode, const Actor& actor) override;
 
   Result<SchemaVersion> schema_version() override;
   Result<std::vector<MigrationStep>> migrate() override;
@@ -56,6 +74,7 @@ class SqliteStore final : public Store {
   std::unique_ptr<Database> database_;
   std::string path_;
   std::function<Timestamp()> clock_;
+  std::shared_ptr<Bell> bell_;  // rung after each commit that makes something claimable
 };
 
 /// What happened, for record_audit.
@@ -64,6 +83,7 @@ struct AuditEntry {
   std::string_view action;
   std::optional<Uuid> event_id;
   std::string detail = "{}";
+  std::int64_t count = 1;
 };
 
 /// Writes one audit record; call it in the transaction of the change.

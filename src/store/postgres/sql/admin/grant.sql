@@ -21,13 +21,13 @@ begin
         execute format('grant sluice_owner to %I', current_user);
     end if;
     grant usage, create on schema core to sluice_owner;
-    grant select, insert, update, delete on core.outbox, core.event_handled, core.deployments, core.claims, core.claim_cursors
-        to sluice_owner;
-    grant select on core.settings to sluice_owner;
+    grant select, insert, update, delete on core.outbox, core.event_handled, core.deployments, core.claims, core.claim_cursors,
+        core.subscriptions, core.workers to sluice_owner;
+    grant select, update on core.settings to sluice_owner;
     grant select, insert on core.audit to sluice_owner;
     grant usage on all sequences in schema core to sluice_owner;
     grant execute on function core.outbox_key_blocker(text, bigint, boolean), core.outbox_unblock_key(text, bigint),
-        core.outbox_complaint(core.outbox) to sluice_owner;
+        core.outbox_complaint(core.outbox), core.outbox_route(core.outbox), core.outbox_waits_for(jsonb, text[]) to sluice_owner;
     for v_function in
         select p.oid from pg_proc p where p.pronamespace = 'core'::regnamespace and p.prosecdef
     loop
@@ -48,15 +48,20 @@ grant execute on function core.uuid_v7(), core.default_generation(),
     to sluice_publisher;
 
 -- Readers see everything and change nothing.
-grant select on core.outbox, core.event_handled, core.deployments, core.claims, core.claim_cursors, core.audit, core.settings
+grant select on core.outbox, core.event_handled, core.deployments, core.claims, core.claim_cursors, core.audit, core.settings,
+    core.subscriptions, core.workers
     to sluice_reader, sluice_worker, sluice_operator;
 grant execute on function core.default_generation() to sluice_reader, sluice_worker, sluice_operator;
 
 -- Workers move events through the functions, never by UPDATE.
-grant execute on function core.outbox_claim(bigint, text, int, interval, bigint, bigint, text[], text[]),
-    core.outbox_scan_gap(bigint, bigint, bigint, text[], text[]),
-    core.outbox_settle(tid[], uuid[], bigint[], bigint[], uuid[], bigint[], text[], boolean[], interval[], timestamptz[], text[], text[],
-                       text[], text[], text[], uuid[]),
+grant execute on function core.outbox_claim(bigint, text, int, interval, bigint, bigint, text[], text[], text[]),
+    core.outbox_scan_gap(bigint, bigint, bigint, text[]),
+    core.outbox_settle(tid[], uuid[], bigint[], bigint[], uuid[], bigint[], text[], boolean[], boolean[], interval[], timestamptz[],
+                       text[], text[], text[], jsonb[], text[], text[], text[], uuid[], bigint, boolean),
+    core.effect_enter(text, uuid[], bigint[], text[]), core.subscribe(bigint, text[], jsonb, text[], text[]),
+    core.worker_announce(text, bigint, text[], text), core.worker_depart(text),
+    -- For a daemon that withdraws what it subscribed to; audited.
+    core.unsubscribe(bigint, text, text, text, text),
     core.outbox_heartbeat(uuid[], bigint[], bigint[], interval), core.outbox_expired(int), core.claim_cursor_save(text, bigint),
     core.outbox_sweep(interval, interval, interval, interval, int, boolean)
     to sluice_worker;
@@ -68,7 +73,8 @@ grant insert on core.event_handled to sluice_worker;
 grant execute on function core.outbox_replay(uuid, bigint, text), core.outbox_replay_as(uuid, bigint, text, text, text),
     core.outbox_tombstone(uuid, boolean, text, text, text), core.outbox_discard(uuid, text, text),
     core.outbox_restore(uuid, text, text), core.generation_allocate(bigint, text, text, text, text),
-    core.generation_move(bigint, text, text, text, text),
+    core.generation_move(bigint, text, text, text, text), core.unsubscribe(bigint, text, text, text, text),
+    core.outbox_reroute(bigint, bigint, int, text, text, text),
     core.outbox_sweep(interval, interval, interval, interval, int, boolean)
     to sluice_operator;
 grant update (deleted_at) on core.outbox to sluice_operator;

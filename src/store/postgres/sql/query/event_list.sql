@@ -9,7 +9,7 @@ with recursive generations as (
 )
 select e.id, e.seq, event_type, event_version, occurred_at, source, target, workspace_id, payload, idempotency_key, trace_context,
        content_class, channel, e.generation, status, attempts, last_error, failure_class, fingerprint, first_failed_at,
-       failure_history, claimed_at, claimed_by, claim_seq, retry_after, ordering_key, published_at, delivered_at, deleted_at
+       failure_history, claimed_at, claimed_by, claim_seq, retry_after, ordering_key, published_at, delivered_at, deleted_at, progress
 from generations g
 cross join lateral (
     select *

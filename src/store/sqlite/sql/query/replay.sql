@@ -4,7 +4,7 @@
 update outbox
 set status = 'pending', generation = :new_generation, retry_after = :now, attempts = 0,
     last_error = null, failure_class = null, fingerprint = null, first_failed_at = null,
-    claimed_at = null, claimed_by = null, delivered_at = null,
+    claimed_at = null, claimed_by = null, delivered_at = null, progress = null, lane = '',
     channel = case
       when channel = 'outbox_gen_' || generation or channel glob 'outbox_gen_' || generation || '_*'
       then 'outbox_gen_' || :new_generation || substr(channel, length('outbox_gen_' || generation) + 1)

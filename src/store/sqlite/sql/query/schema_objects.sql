@@ -1,6 +1,7 @@
 -- The definitions of Sluice's own tables and of everything attached to them.
 select type || ' ' || name, coalesce(sql, '')
 from sqlite_master
-where tbl_name in ('outbox', 'event_handled', 'deployments', 'settings', 'audit', 'sluice_migrations')
+where tbl_name in ('outbox', 'event_handled', 'deployments', 'settings', 'audit', 'subscriptions', 'workers',
+                   'sluice_migrations')
   and name not like 'sqlite_autoindex_%'
 order by 1

@@ -2,8 +2,9 @@
 update outbox
 set status = 'failed', claim_expires_at = null,
     attempts = attempts + :counted,
-    last_error = case when :counted then :last_error else last_error end,
-    failure_class = case when :counted then :failure_class else failure_class end,
-    fingerprint = case when :counted then :fingerprint else fingerprint end,
-    first_failed_at = case when :counted then coalesce(first_failed_at, :now) else first_failed_at end
+    last_error = case when :recorded then :last_error else last_error end,
+    failure_class = case when :recorded then :failure_class else failure_class end,
+    fingerprint = case when :recorded then :fingerprint else fingerprint end,
+    first_failed_at = case when :recorded then coalesce(first_failed_at, :now) else first_failed_at end,
+    progress = :progress, lane = :lane
 where id = :id and claim_seq = :claim_seq and status = 'in_flight'

@@ -1,0 +1,225 @@
+// EventHandler: the code that an event reaches, in any of these shapes:
+//
+//   void (const EventEnvelope&)                       a plain function
+//   Task (const EventEnvelope&)                       a coroutine
+//   void (std::span<const EventEnvelope>)             a batch
+//   void (const EventEnvelope&, Transaction&)         exactly once: effect and dedup row in one transaction
+//   void (std::span<const EventEnvelope>, Transaction&)   the same, for a batch
+//
+// each of them optionally with a last parameter `const Delivery&`. A function may return Verdict instead
+// of void; a batch std::vector<Verdict>, one per event. A batch in a transaction stands or falls as one:
+// when it throws, its events are tried one by one.
+//
+// Returning means handled. Throwing means a failed attempt: TerminalError and what derives from it, a
+// payload error, an integrity violation (SQLSTATE class 23) and the classes that the retry policy names
+// fail the event at once; everything else is retried.
+//
+// Delivery is at least once. A handler without a transaction may see an event again after a crash, with
+// the same idempotency_key.
+//
+// Thread-safety: a handler is called from several threads at once, unless its concurrency is 1.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <sluice/envelope.hpp>
+#include <sluice/result.hpp>
+#include <sluice/task.hpp>
+#include <sluice/time.hpp>
+
+struct pg_conn;
+struct sqlite3;
+
+namespace sluice {
+
+/// What a handler throws to name its error. The class is what the dead-letter queue groups by.
+class HandlerError : public std::runtime_error {
+ public:
+  HandlerError(std::string error_class, const std::string& message)
+      : std::runtime_error(message), error_class_(std::move(error_class)) {}
+  [[nodiscard]] const std::string& error_class() const { return error_class_; }
+
+ private:
+  std::string error_class_;
+};
+
+/// Not worth a retry: the event fails at once.
+class TerminalError : public HandlerError {
+ public:
+  explicit TerminalError(const std::string& message) : HandlerError("TerminalError", message) {}
+  TerminalError(std::string error_class, const std::string& message) : HandlerError(std::move(error_class), message) {}
+};
+
+/// The payload is not what the handler can read; terminal.
+class PayloadError : public TerminalError {
+ public:
+  explicit PayloadError(const std::string& message) : TerminalError("PayloadError", message) {}
+};
+
+/// A statement failed. Class 23 (integrity) is terminal, all others are transient.
+class SqlError : public HandlerError {
+ public:
+  SqlError(std::string sqlstate, const std::string& message)
+      : HandlerError({}, message), sqlstate_(std::move(sqlstate)) {}
+  [[nodiscard]] const std::string& sqlstate() const { return sqlstate_; }
+
+ private:
+  std::string sqlstate_;
+};
+
+/// How an event went, for handlers that want to say more than by returning or throwing.
+struct Verdict {
+  enum class Kind { handled, deferred, failed };
+  Kind kind = Kind::handled;
+  Timestamp until{};                    ///< deferred
+  std::string error_class;              ///< failed
+  std::string message;                  ///< failed
+  bool terminal = false;                ///< failed: no retry
+  std::optional<Duration> retry_after;  ///< failed: not before, as the peer asked
+
+  static Verdict handled() { return {}; }
+  /// Not now: comes again at `until`, and no attempt is counted.
+  static Verdict defer_until(Timestamp until) { return {Kind::deferred, until, {}, {}, false, {}}; }
+  static Verdict failed(std::string error_class, std::string message) {
+    return {Kind::failed, {}, std::move(error_class), std::move(message), false, {}};
+  }
+};
+
+/// What a handler may want to know about the delivery beside the event.
+struct Delivery {
+  std::string_view handler_name;
+  std::int64_t generation = 0;
+  std::vector<int> attempts;  ///< failed attempts of this cycle before this one, per event
+  /// Asked to stop when the claim was lost, the handler's timeout passed, or the process has to end: what
+  /// is done from then on may be done again elsewhere.
+  std::stop_token stop;
+};
+
+/// The transaction that also records that the handler has handled the event. Statements run on it take
+/// effect exactly once, together with that record. Do not commit or roll it back.
+class Transaction {
+ public:
+  using Value = std::optional<std::string>;
+  using Row = std::vector<Value>;
+
+  virtual ~Transaction() = default;
+
+  /// Runs one statement with parameters `$1`, `$2`, … as text; returns the rows as text. Throws SqlError.
+  virtual std::vector<Row> query(std::string_view sql, std::span<const Value> params) = 0;
+  /// The same for a statement without rows; returns how many rows it changed.
+  virtual std::int64_t execute(std::string_view sql, std::span<const Value> params) = 0;
+
+  std::vector<Row> query(std::string_view sql, std::initializer_list<Value> params = {}) {
+    return query(sql, std::span<const Value>{params.begin(), params.size()});
+  }
+  std::int64_t execute(std::string_view sql, std::initializer_list<Value> params = {}) {
+    return execute(sql, std::span<const Value>{params.begin(), params.size()});
+  }
+
+  /// The driver's own handle, for statements of your own; null on the other store.
+  [[nodiscard]] virtual pg_conn* postgres() const = 0;
+  [[nodiscard]] virtual sqlite3* sqlite() const = 0;
+};
+
+namespace detail {
+
+template <class F, class... A>
+concept gives_void_or_verdict = std::is_invocable_v<F&, A...> &&
+    (std::is_void_v<std::invoke_result_t<F&, A...>> || std::is_same_v<std::invoke_result_t<F&, A...>, Verdict>);
+template <class F, class... A>
+concept gives_void_or_verdicts = std::is_invocable_v<F&, A...> &&
+    (std::is_void_v<std::invoke_result_t<F&, A...>> ||
+     std::is_same_v<std::invoke_result_t<F&, A...>, std::vector<Verdict>>);
+template <class F, class... A>
+concept gives_task = std::is_invocable_r_v<Task, F&, A...>;
+
+template <class F, class... A>
+auto call(F& f, const Delivery& delivery, A&&... a) {
+  if constexpr (std::is_invocable_v<F&, A..., const Delivery&>) {
+    return f(std::forward<A>(a)..., delivery);
+  } else {
+    return f(std::forward<A>(a)...);
+  }
+}
+
+}  // namespace detail
+
+class EventHandler {
+ public:
+  using Events = std::span<const EventEnvelope>;
+  using Each = std::function<Verdict(const EventEnvelope&, const Delivery&)>;
+  using Coroutine = std::function<Task(const EventEnvelope&, const Delivery&)>;
+  using Batch = std::function<std::vector<Verdict>(Events, const Delivery&)>;
+  using EachOnce = std::function<Verdict(const EventEnvelope&, Transaction&, const Delivery&)>;
+  using BatchOnce = std::function<void(Events, Transaction&, const Delivery&)>;
+  using Shape = std::variant<Each, Coroutine, Batch, EachOnce, BatchOnce>;
+
+  template <class F>
+  requires(!std::is_same_v<std::remove_cvref_t<F>, EventHandler>) EventHandler(F f)
+      : shape_(shape_of(std::move(f))) {}  // NOLINT(google-explicit-constructor)
+
+  [[nodiscard]] const Shape& shape() const { return shape_; }
+
+ private:
+  template <class F>
+  static Shape shape_of(F f) {
+    using E = const EventEnvelope&;
+    using D = const Delivery&;
+    if constexpr (detail::gives_task<F, E> || detail::gives_task<F, E, D>) {
+      return Coroutine{
+          [f = std::move(f)](E event, D delivery) mutable -> Task { return detail::call(f, delivery, event); }};
+    } else if constexpr (detail::gives_void_or_verdict<F, E, Transaction&> ||
+                         detail::gives_void_or_verdict<F, E, Transaction&, D>) {
+      return EachOnce{[f = std::move(f)](E event, Transaction& transaction, D delivery) mutable {
+        return verdict([&] { return detail::call(f, delivery, event, transaction); });
+      }};
+    } else if constexpr (std::is_invocable_v<F&, Events, Transaction&> ||
+                         std::is_invocable_v<F&, Events, Transaction&, D>) {
+      return BatchOnce{[f = std::move(f)](Events events, Transaction& transaction, D delivery) mutable {
+        detail::call(f, delivery, events, transaction);
+      }};
+    } else if constexpr (detail::gives_void_or_verdict<F, E> || detail::gives_void_or_verdict<F, E, D>) {
+      return Each{[f = std::move(f)](E event, D delivery) mutable {
+        return verdict([&] { return detail::call(f, delivery, event); });
+      }};
+    } else {
+      static_assert(detail::gives_void_or_verdicts<F, Events> || detail::gives_void_or_verdicts<F, Events, D>,
+                    "a handler takes an EventEnvelope or a span of them, and optionally a Transaction and a Delivery");
+      return Batch{[f = std::move(f)](Events events, D delivery) mutable {
+        if constexpr (std::is_void_v<decltype(detail::call(f, delivery, events))>) {
+          detail::call(f, delivery, events);
+          return std::vector<Verdict>(events.size());
+        } else {
+          return detail::call(f, delivery, events);
+        }
+      }};
+    }
+  }
+
+  template <class Run>
+  static Verdict verdict(Run run) {
+    if constexpr (std::is_void_v<decltype(run())>) {
+      run();
+      return {};
+    } else {
+      return run();
+    }
+  }
+
+  Shape shape_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,118 @@
+// sluice subscription: who handles what.
+#include <ostream>
+#include <utility>
+
+#include "cli/audit_flags.hpp"
+#include "cli/noun.hpp"
+#include "cli/table.hpp"
+#include "cli/when.hpp"
+#include "ops/json_object.hpp"
+#include "ops/subscriptions.hpp"
+
+namespace sluice::cli {
+namespace {
+
+using Access = Session::Access;
+
+std::vector<std::string> row_of(const ops::SubscriptionStatus& status) {
+  const Subscription& subscription = status.record.subscription;
+  std::string types;
+  for (const std::string& type : subscription.event_types) types += (types.empty() ? "" : " ") + type;
+  return {std::to_string(status.record.generation),
+          subscription.handler_name,
+          types,
+          subscription.context.value_or("any"),
+          subscription.channel.value_or("any"),
+          std::to_string(status.workers),
+          clock_text(status.record.registered_at)};
+}
+
+Result<Exit> list(Session& session) {
+  std::optional<Generation> only;
+  if (const auto text = session.arguments().value("--generation")) {
+    const auto parsed = parse_generation(*text, "--generation");
+    if (!parsed) return parsed.error();
+    only = *parsed;
+  }
+  const auto config = session.config();
+  if (!config) return config.error();
+  auto store = session.open(*config, Access::existing);
+  if (!store) return std::move(store).error();
+  const auto all = ops::list_subscriptions(**store);
+  if (!all) return all.error();
+  std::vector<std::string> texts;
+  Table table{"GENERATION", "HANDLER", "EVENTS", "TARGET", "CHANNEL", "WORKERS", "SINCE"};
+  for (const auto& one : *all) {
+    if (only && one.record.generation != *only) continue;
+    texts.push_back(ops::to_json(one));
+    if (session.format() == Format::ndjson) session.out() << texts.back() << '\n';
+    table.row(row_of(one));
+  }
+  if (session.format() == Format::json) session.out() << ops::JsonObject{}.array("subscriptions", texts).str() << '\n';
+  if (session.format() == Format::table && !table.empty()) table.print(session.out(), session.console().color);
+  if (table.empty()) session.note("no handler is subscribed");
+  return Exit::ok;
+}
+
+void describe(const Session& session, const ops::UnsubscribePlan& plan) {
+  const std::string at_least = plan.complete ? "" : "at least ";
+  session.note(at_least + std::to_string(plan.waiting) +
+               " of the pending events wait for it; nobody else subscribes to " + at_least +
+               std::to_string(plan.orphaned) + " of them");
+  if (plan.subscription.workers > 0) {
+    session.note(std::to_string(plan.subscription.workers) +
+                 " of the live workers host it: each subscribes it again when it starts");
+  }
+}
+
+Result<Exit> remove(Session& session) {
+  const std::string handler = session.arguments().positionals.front();
+  if (auto given = check_reason(session); !given) return std::move(given).error();
+  const auto config = session.config();
+  if (!config) return config.error();
+  auto store = session.open(*config, Access::existing);
+  if (!store) return std::move(store).error();
+  const auto generation = Session::generation(*config, **store);
+  if (!generation) return generation.error();
+  const auto plan = ops::plan_unsubscribe(**store, *generation, handler);
+  if (!plan) return plan.error();
+  if (!session.dry_run()) {
+    auto removed = (*store)->unsubscribe(*generation, handler, session.actor(*config));
+    if (!removed) return std::move(removed).error();
+  }
+  if (session.format() == Format::table) {
+    session.out() << printable(handler) << '\n';
+  } else {
+    session.out() << ops::to_json(*plan, session.dry_run()) << '\n';
+  }
+  describe(session, *plan);
+  session.note((session.dry_run() ? "dry run: would remove the subscription of " : "removed the subscription of ") +
+               handler + " in generation " + std::to_string(*generation));
+  return Exit::ok;
+}
+
+}  // namespace
+
+std::vector<Command> subscription_commands() {
+  return {
+      {{"subscription", "list"},
+       "list which handler takes which events",
+       {{"sluice subscription list", ""}, {"sluice subscription list --generation 42", "of one generation"}},
+       {},
+       {},
+       false,
+       false,
+       list},
+      {{"subscription", "remove"},
+       "remove a handler that is gone for good: no event waits for it any more",
+       {{"sluice subscription remove billing.meter --dry-run", "what waits for it"},
+        {"sluice subscription remove billing.meter --generation 41 --reason 'moved to invoicing'", ""}},
+       {{"HANDLER", "its name, like billing.meter"}},
+       {actor_flag(), required_reason_flag()},
+       true,
+       false,
+       remove},
+  };
+}
+
+}  // namespace sluice::cli

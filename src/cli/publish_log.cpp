@@ -1,0 +1,38 @@
+#include "cli/publish_log.hpp"
+
+#include <ostream>
+
+#include "telemetry/log.hpp"
+
+namespace sluice::cli {
+namespace {
+
+telemetry::LogFormat format(const Session& session, config::LogFormat wanted) {
+  const bool text =
+      wanted == config::LogFormat::text || (wanted == config::LogFormat::automatic && session.console().out_is_tty);
+  return text ? telemetry::LogFormat::human : telemetry::LogFormat::json;
+}
+
+}  // namespace
+
+void log_published(const Session& session, const config::Config& config, const ops::Published& published) {
+  if (!session.arguments().has("--verbose")) return;
+  std::ostream& err = session.console().err;
+  telemetry::LogOptions options;
+  options.format = format(session, config.log.format);
+  options.clock = session.adapters().entropy.clock;
+  const EventEnvelope& event = published.event.envelope;
+  const telemetry::Logger logger{[&err](std::string_view line) { err << line; },
+                                 std::move(options),
+                                 {config.service, config.environment, published.event.generation, std::nullopt}};
+  const auto workspace = event.workspace_id();
+  logger.with_trace_context(event.trace_context())
+      .info(published.outcome == store::PublishOutcome::published ? "event published" : "event was published before",
+            {{"event_id", event.event_id().to_string()},
+             {"event_type", event.event_type()},
+             {"source", event.source()},
+             {"target", event.target()},
+             {"workspace_id", workspace ? std::optional{workspace->to_string()} : std::nullopt}});
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,163 @@
+#include "core/decide.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sluice {
+namespace {
+
+using namespace std::chrono_literals;
+
+const Timestamp kNow{std::chrono::seconds{1'750'000'000}};
+
+RetryPolicy policy() {
+  RetryPolicy plain;
+  plain.jitter = Jitter::none;
+  return plain;
+}
+HandlerRun handled(const std::string& name) { return {name, Outcome::handled(), policy(), 0.5}; }
+HandlerRun failed(const std::string& name) {
+  return {name, Outcome::failed({"TimeoutError", "no answer from " + name, {}, false}), policy(), 0.5};
+}
+HandlerRun refused(const std::string& name) {
+  return {name, Outcome::failed({"TerminalError", "never", {}, true}), policy(), 0.5};
+}
+
+// Handlers a.* are hosted here; all are served by somebody.
+EventAttempt attempt(std::vector<std::string> open, std::vector<HandlerRun> runs) {
+  EventAttempt made;
+  made.now = kNow;
+  for (const std::string& name : open) {
+    made.served.insert(name);
+    if (name.starts_with("a.")) made.hosted.insert(name);
+  }
+  made.open = std::move(open);
+  made.runs = std::move(runs);
+  return made;
+}
+
+const HandlerProgress& of(const Decision& decision, std::string_view handler) {
+  for (const auto& one : decision.settlement.progress) {
+    if (one.handler_name == handler) return one;
+  }
+  throw std::runtime_error("no progress of " + std::string{handler});
+}
+
+TEST(Decide, DeliveredWhenTheOnlyHandlerHasHandledIt) {
+  const Decision decision = decide(attempt({"a.one"}, {handled("a.one")}));
+  EXPECT_EQ(decision.settlement.next, Status::delivered);
+  EXPECT_EQ(decision.handled_by, std::vector<std::string>{"a.one"});
+}
+
+TEST(Decide, TheOnlyHandlerFailsAsSettleSays) {
+  EventAttempt fifth = attempt({"a.one"}, {failed("a.one")});
+  fifth.attempts = 4;
+  const Decision decision = decide(fifth);
+  EXPECT_EQ(decision.settlement.next, Status::failed);
+  EXPECT_TRUE(decision.settlement.counts_attempt);
+  EXPECT_TRUE(decision.settlement.progress.empty());
+}
+
+TEST(Decide, NothingLeftIsDelivered) { EXPECT_EQ(decide(attempt({}, {})).settlement.next, Status::delivered); }
+
+TEST(Decide, ARetryRunsOnlyWhatHasNotHandledIt) {
+  const Decision decision = decide(attempt({"a.one", "a.two"}, {handled("a.one"), failed("a.two")}));
+  EXPECT_EQ(decision.settlement.next, Status::pending);
+  EXPECT_EQ(decision.settlement.cause, Cause::retry);
+  EXPECT_EQ(decision.handled_by, std::vector<std::string>{"a.one"});
+  ASSERT_EQ(decision.settlement.progress.size(), 1U);
+  EXPECT_EQ(of(decision, "a.two").attempts, 1);
+  EXPECT_EQ(of(decision, "a.two").due, kNow + 1s);
+  EXPECT_EQ(decision.settlement.not_before, kNow + 1s);
+  EXPECT_EQ(decision.settlement.last_error, "TimeoutError: no answer from a.two");
+  EXPECT_TRUE(decision.settlement.counts_attempt);
+  EXPECT_EQ(decision.settlement.lane, "") << "it is hosted here";
+}
+
+TEST(Decide, AnEventGoesOnToTheHandlersOfOtherProcessesAtOnce) {
+  const Decision decision = decide(attempt({"a.one", "b.one", "b.two"}, {handled("a.one")}));
+  EXPECT_EQ(decision.settlement.next, Status::pending);
+  EXPECT_EQ(decision.settlement.cause, Cause::release);
+  EXPECT_FALSE(decision.settlement.counts_attempt);
+  EXPECT_FALSE(decision.settlement.records_error);
+  EXPECT_EQ(decision.settlement.not_before, kNow);
+  EXPECT_EQ(decision.settlement.lane, "b");
+}
+
+TEST(Decide, TwoScopesLeftMeansThatAnybodyLooks) {
+  EXPECT_EQ(decide(attempt({"a.one", "b.one", "c.one"}, {handled("a.one")})).settlement.lane, "");
+}
+
+TEST(Decide, AFailureHereDoesNotDelayTheOthers) {
+  const Decision decision = decide(attempt({"a.one", "b.one"}, {failed("a.one")}));
+  EXPECT_EQ(decision.settlement.not_before, kNow) << "b.one is due now";
+  EXPECT_EQ(of(decision, "a.one").due, kNow + 1s);
+  EXPECT_EQ(of(decision, "b.one").attempts, 0);
+}
+
+TEST(Decide, EachHandlerHasItsOwnAttempts) {
+  EventAttempt second = attempt({"a.one", "a.two"}, {failed("a.one"), failed("a.two")});
+  second.attempts = 3;
+  second.progress = {{"a.one", 3, kNow, false, "x", "x", "x"}, {"a.two", 1, kNow, false, "x", "x", "x"}};
+  const Decision decision = decide(second);
+  EXPECT_EQ(of(decision, "a.one").attempts, 4);
+  EXPECT_EQ(of(decision, "a.two").attempts, 2);
+  EXPECT_TRUE(decision.settlement.counts_attempt) << "the row shows the most tried: 4";
+  EXPECT_EQ(decision.settlement.not_before, kNow + 2s);
+
+  second.runs = {failed("a.two")};
+  EXPECT_FALSE(decide(second).settlement.counts_attempt) << "still 3";
+  EXPECT_TRUE(decide(second).settlement.records_error);
+}
+
+TEST(Decide, ExhaustedFailsTheEventWhenTheOthersHadTheirChance) {
+  EventAttempt fifth = attempt({"a.one", "a.two"}, {failed("a.one"), failed("a.two")});
+  fifth.attempts = 4;
+  fifth.progress = {{"a.one", 4, kNow, false, "x", "x", "x"}, {"a.two", 1, kNow, false, "x", "x", "x"}};
+  const Decision decision = decide(fifth);
+  EXPECT_EQ(decision.settlement.next, Status::failed);
+  EXPECT_EQ(decision.settlement.last_error, "TimeoutError: no answer from a.one") << "the one that is exhausted";
+  EXPECT_EQ(decision.settlement.progress.size(), 2U);
+}
+
+TEST(Decide, ATerminalFailureWaitsForAnotherContextsFirstTry) {
+  const Decision decision = decide(attempt({"a.one", "b.one"}, {refused("a.one")}));
+  EXPECT_EQ(decision.settlement.next, Status::pending);
+  EXPECT_TRUE(of(decision, "a.one").exhausted);
+  EXPECT_EQ(decision.settlement.lane, "b");
+
+  // Context b handles it: now the event fails, with the error of a.one.
+  EventAttempt there = attempt({"a.one", "b.one"}, {handled("b.one")});
+  there.attempts = 1;
+  there.progress = decision.settlement.progress;
+  there.hosted = {"b.one"};
+  const Decision then = decide(there);
+  EXPECT_EQ(then.settlement.next, Status::failed);
+  EXPECT_EQ(then.settlement.last_error, "TerminalError: never");
+  EXPECT_EQ(then.handled_by, std::vector<std::string>{"b.one"});
+  EXPECT_FALSE(then.settlement.counts_attempt);
+}
+
+TEST(Decide, ATerminalFailureDoesNotWaitForAContextWithoutWorkers) {
+  EventAttempt alone = attempt({"a.one", "b.one"}, {refused("a.one")});
+  alone.served = {"a.one"};
+  EXPECT_EQ(decide(alone).settlement.next, Status::failed);
+}
+
+TEST(Decide, DeferringCountsNothing) {
+  const Decision decision =
+      decide(attempt({"a.one", "a.two"}, {{"a.one", Outcome::deferred(kNow + 1h), policy(), 0.5}, handled("a.two")}));
+  EXPECT_EQ(decision.settlement.next, Status::pending);
+  EXPECT_FALSE(decision.settlement.counts_attempt);
+  EXPECT_EQ(decision.settlement.not_before, kNow + 1h);
+}
+
+TEST(Decide, AHandlerThatWasAloneKeepsItsCountWhenASecondSubscribes) {
+  EventAttempt third = attempt({"a.one", "b.one"}, {failed("a.one")});
+  third.attempts = 2;
+  const Decision decision = decide(third);
+  EXPECT_EQ(of(decision, "a.one").attempts, 3);
+  EXPECT_EQ(of(decision, "b.one").attempts, 0);
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,145 @@
+#include <sluice/listener.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include "library/open_store.hpp"
+#include "library/surroundings.hpp"
+#include "runtime/supervisor.hpp"
+
+namespace sluice {
+
+namespace {
+
+// Claims, a handler's transaction, and now and then a probe.
+constexpr int kConnectionsPerThread = 2;
+constexpr int kServiceConnections = 4;
+
+std::string own_context(const HandlerOptions& options) {
+  return options.context.empty() ? std::string{scope_of(options.handler_name)} : options.context;
+}
+
+Result<runtime::RegisteredHandler> registered(HandlerOptions options, EventHandler handler, Generation generation) {
+  Subscription subscription{options.handler_name, options.events, std::nullopt, std::nullopt};
+  if (const std::string context = own_context(options); context != "*") subscription.context = context;
+  if (!options.processing_class.empty()) {
+    auto channel = compose_channel(generation, options.processing_class);
+    if (!channel) return std::move(channel).error();
+    subscription.channel = *std::move(channel);
+  }
+  return runtime::RegisteredHandler{std::move(subscription), std::move(handler),  std::move(options.retry),
+                                    options.timeout,         options.concurrency, options.idempotent};
+}
+
+runtime::SupervisorOptions supervisor_options(const ListenerOptions& options, Generation generation,
+                                              const std::string& identity) {
+  constexpr int kFirstBatch = 10;
+  runtime::SupervisorOptions made;
+  made.worker.generation = generation;
+  made.worker.identity = identity;
+  made.worker.batch_max = options.batch;
+  made.worker.batch_min = std::min(kFirstBatch, options.batch);
+  made.worker.ttl = options.claim_ttl;
+  made.worker.uniform01 = library::uniform01;
+  made.workers = options.threads;
+  made.listener.poll = options.poll;
+  made.listener.safety_poll = options.safety_poll;
+  made.drain_timeout = options.drain_timeout;
+  made.reap = options.reaper;
+  made.sweep = options.retention;
+  return made;
+}
+
+}  // namespace
+
+Result<ListenerOptions> ListenerOptions::from_environment() {
+  auto choice = library::choice_from_environment();
+  if (!choice) return std::move(choice).error();
+  ListenerOptions options;
+  options.store = std::move(choice->store);
+  options.generation = choice->generation;
+  return options;
+}
+
+class EventListener::Impl {
+ public:
+  Impl(library::OpenedStore opened, ListenerOptions options, Generation generation)
+      : opened_(std::move(opened)),
+        options_(std::move(options)),
+        generation_(generation),
+        identity_(library::fresh_identity()) {}
+
+  Result<void> listen(HandlerOptions options, EventHandler handler) {
+    if (supervisor_) return invalid("handler_name", "handlers are registered before start()");
+    auto made = registered(std::move(options), std::move(handler), generation_);
+    if (!made) return std::move(made).error();
+    return handlers_.add(*std::move(made));
+  }
+
+  Result<void> start() {
+    if (supervisor_) return invalid("start", "the listener was started before");
+    auto logger = library::make_logger({options_.service, options_.environment, options_.log}, generation_);
+    auto started = runtime::Supervisor::start(*opened_.store, std::move(handlers_), std::move(logger),
+                                              supervisor_options(options_, generation_, identity_));
+    if (!started) return std::move(started).error();
+    supervisor_ = *std::move(started);
+    return {};
+  }
+
+  void stop() {
+    if (!supervisor_) return;
+    supervisor_->request_stop();
+    supervisor_->join();
+  }
+
+  ListenerStatus status() const {
+    ListenerStatus status;
+    status.worker = identity_;
+    status.state = "stopped";
+    if (!supervisor_) return status;
+    status.state = name(supervisor_->listener_state());
+    const runtime::StepReport totals = supervisor_->totals();
+    status.claimed = totals.claimed;
+    status.delivered = totals.delivered;
+    status.retried = totals.retried;
+    status.failed = totals.failed;
+    status.released = totals.released;
+    status.fenced = totals.fenced;
+    status.deduplicated = totals.deduplicated;
+    return status;
+  }
+
+ private:
+  library::OpenedStore opened_;
+  ListenerOptions options_;
+  Generation generation_;
+  std::string identity_;
+  runtime::HandlerSet handlers_;
+  std::unique_ptr<runtime::Supervisor> supervisor_;  // last: its threads use the store
+};
+
+Result<EventListener> EventListener::open(ListenerOptions options) {
+  if (options.threads < 1) return invalid("threads", "threads must be at least 1");
+  if (options.batch < 1) return invalid("batch", "batch must be at least 1");
+  auto opened = library::open_store(options.store, kServiceConnections + kConnectionsPerThread * options.threads);
+  if (!opened) return std::move(opened).error();
+  const auto generation = library::resolve_generation(options.generation, *opened->store);
+  if (!generation) return generation.error();
+  return EventListener{std::make_unique<Impl>(*std::move(opened), std::move(options), *generation)};
+}
+
+EventListener::EventListener(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+EventListener::EventListener(EventListener&&) noexcept = default;
+EventListener& EventListener::operator=(EventListener&&) noexcept = default;
+EventListener::~EventListener() {
+  if (impl_) impl_->stop();
+}
+
+Result<void> EventListener::listen(HandlerOptions options, EventHandler handler) {
+  return impl_->listen(std::move(options), std::move(handler));
+}
+Result<void> EventListener::start() { return impl_->start(); }
+void EventListener::stop() { impl_->stop(); }
+ListenerStatus EventListener::status() const { return impl_->status(); }
+
+}  // namespace sluice

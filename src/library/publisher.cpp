@@ -1,0 +1,138 @@
+#include <sluice/publisher.hpp>
+
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "library/open_store.hpp"
+#include "library/surroundings.hpp"
+#include "store/postgres/postgres_store.hpp"
+#include "store/sqlite/sqlite_store.hpp"
+
+namespace sluice {
+
+namespace {
+
+using Outcomes = std::vector<store::PublishOutcome>;
+
+void log_published(const telemetry::Logger& logger, std::span<const EventEnvelope> events, const Outcomes& outcomes) {
+  if (!logger.enabled(telemetry::Level::info)) return;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const auto& workspace = events[i].workspace_id();
+    logger.with_trace_context(events[i].trace_context())
+        .info(outcomes[i] == store::PublishOutcome::published ? "event published" : "event was published before",
+              {{"event_id", events[i].event_id().to_string()},
+               {"event_type", events[i].event_type()},
+               {"source", events[i].source()},
+               {"target", events[i].target()},
+               {"workspace_id", workspace ? std::optional{workspace->to_string()} : std::nullopt}});
+  }
+}
+
+}  // namespace
+
+Result<PublisherOptions> PublisherOptions::from_environment() {
+  auto choice = library::choice_from_environment();
+  if (!choice) return std::move(choice).error();
+  PublisherOptions options;
+  options.store = std::move(choice->store);
+  options.generation = choice->generation;
+  return options;
+}
+
+class EventPublisher::Impl {
+ public:
+  Impl(library::OpenedStore opened, Generation generation, telemetry::Logger logger)
+      : opened_(std::move(opened)), generation_(generation), logger_(std::move(logger)) {}
+
+  Result<std::vector<store::NewEvent>> stamped(std::span<const EventEnvelope> events, const Routing& routing) const {
+    auto channel = compose_channel(generation_, routing.processing_class);
+    if (!channel) return std::move(channel).error();
+    if (routing.ordering_key && (routing.ordering_key->empty() || routing.ordering_key->size() > 255)) {
+      return invalid("ordering_key", "ordering_key must have 1 to 255 bytes");
+    }
+    if (routing.delay && *routing.delay < Duration::zero()) return invalid("delay", "delay must not be negative");
+    std::vector<store::NewEvent> stamped;
+    stamped.reserve(events.size());
+    for (const EventEnvelope& event : events) {
+      stamped.push_back({event, generation_, *channel, routing.content_class, routing.ordering_key, routing.not_before,
+                         routing.delay});
+    }
+    return stamped;
+  }
+
+  template <class Write>
+  Result<void> publish(std::span<const EventEnvelope> events, const Routing& routing, Write write) {
+    auto ready = stamped(events, routing);
+    if (!ready) return std::move(ready).error();
+    const Result<Outcomes> outcomes = write(*ready);
+    if (!outcomes) return outcomes.error();
+    log_published(logger_, events, *outcomes);
+    return {};
+  }
+
+  store::Store& store() { return *opened_.store; }
+
+  EnvelopeDraft draft() {
+    const std::lock_guard lock{mutex_};
+    EnvelopeDraft draft;
+    draft.occurred_at = library::system_now();
+    draft.event_id = ids_.next(draft.occurred_at, library::random_bytes());
+    return draft;
+  }
+
+ private:
+  library::OpenedStore opened_;
+  Generation generation_;
+  telemetry::Logger logger_;
+  std::mutex mutex_;
+  UuidV7Sequence ids_;
+};
+
+Result<EventPublisher> EventPublisher::open(PublisherOptions options) {
+  if (options.connections < 1) return invalid("connections", "connections must be at least 1");
+  auto opened = library::open_store(options.store, options.connections);
+  if (!opened) return std::move(opened).error();
+  const auto generation = library::resolve_generation(options.generation, *opened->store);
+  if (!generation) return generation.error();
+  auto logger = library::make_logger({options.service, options.environment, options.log}, *generation);
+  return EventPublisher{std::make_unique<Impl>(*std::move(opened), *generation, std::move(logger))};
+}
+
+EventPublisher::EventPublisher(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+EventPublisher::EventPublisher(EventPublisher&&) noexcept = default;
+EventPublisher& EventPublisher::operator=(EventPublisher&&) noexcept = default;
+EventPublisher::~EventPublisher() = default;
+
+EnvelopeDraft EventPublisher::draft() const { return impl_->draft(); }
+
+Result<void> EventPublisher::publish(std::span<const EventEnvelope> events, const Routing& routing) {
+  return impl_->publish(events, routing,
+                        [this](const std::vector<store::NewEvent>& ready) { return impl_->store().publish(ready); });
+}
+
+Result<void> EventPublisher::publish(std::span<const EventEnvelope> events, pg_conn* transaction,
+                                     const Routing& routing) {
+  return impl_->publish(events, routing, [transaction](const std::vector<store::NewEvent>& ready) {
+    return store::publish_on(transaction, ready);
+  });
+}
+
+Result<void> EventPublisher::publish(std::span<const EventEnvelope> events, sqlite3* transaction,
+                                     const Routing& routing) {
+  return impl_->publish(events, routing, [transaction](const std::vector<store::NewEvent>& ready) {
+    return store::publish_on(transaction, ready, library::system_now());
+  });
+}
+
+Result<void> EventPublisher::publish(const EventEnvelope& event, const Routing& routing) {
+  return publish(std::span{&event, 1}, routing);
+}
+Result<void> EventPublisher::publish(const EventEnvelope& event, pg_conn* transaction, const Routing& routing) {
+  return publish(std::span{&event, 1}, transaction, routing);
+}
+Result<void> EventPublisher::publish(const EventEnvelope& event, sqlite3* transaction, const Routing& routing) {
+  return publish(std::span{&event, 1}, transaction, routing);
+}
+
+}  // namespace sluice

@@ -1,0 +1,152 @@
+#include "ops/contracts.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include "ops/json_object.hpp"
+
+namespace sluice::ops {
+namespace {
+
+std::pair<std::string_view, int> key(const ContractEntry& entry) {
+  return {entry.contract.event_type, entry.contract.event_version};
+}
+
+}  // namespace
+
+Result<ContractSet> ContractSet::read(const std::vector<ContractFile>& files) {
+  ContractSet set;
+  for (const ContractFile& file : files) {
+    auto contract = read_contract(file.text, file.file_name);
+    if (!contract) return std::move(contract).error();
+    if (contract->file_name() != file.file_name) {
+      return invalid(file.file_name, file.file_name + " must be named " + contract->file_name() +
+                                         ", after the event type and version in it");
+    }
+    set.entries_.push_back({*std::move(contract), file.text});
+  }
+  std::sort(set.entries_.begin(), set.entries_.end(),
+            [](const ContractEntry& a, const ContractEntry& b) { return key(a) < key(b); });
+  return set;
+}
+
+const ContractEntry* ContractSet::find(std::string_view event_type, int event_version) const {
+  const ContractEntry* entry = newest_up_to(event_type, event_version);
+  return entry != nullptr && entry->contract.event_version == event_version ? entry : nullptr;
+}
+
+const ContractEntry* ContractSet::newest(std::string_view event_type) const {
+  return newest_up_to(event_type, std::numeric_limits<int>::max());
+}
+
+const ContractEntry* ContractSet::newest_up_to(std::string_view event_type, int event_version) const {
+  const auto after =
+      std::upper_bound(entries_.begin(), entries_.end(), std::pair{event_type, event_version},
+                       [](const auto& wanted, const ContractEntry& entry) { return wanted < key(entry); });
+  if (after == entries_.begin()) return nullptr;
+  const ContractEntry& last = *std::prev(after);
+  return last.contract.event_type == event_type ? &last : nullptr;
+}
+
+namespace {
+
+ContractFinding without_snapshot(const Contract& contract) {
+  return {FindingSeverity::outdated,
+          contract.event_type,
+          contract.event_version,
+          "event_version",
+          contract.file_name() + " is not among the snapshots",
+          "run `sluice contract snapshot` and commit the file"};
+}
+
+ContractFinding no_longer_published(const Contract& contract) {
+  return {FindingSeverity::breaking,
+          contract.event_type,
+          contract.event_version,
+          "event_type",
+          "event_type " + contract.event_type + " has a snapshot, but no schema any more",
+          "keep publishing it until the deadline that was announced, then delete its snapshots"};
+}
+
+ContractFinding not_published(const Contract& contract) {
+  return {FindingSeverity::breaking,
+          contract.event_type,
+          contract.event_version,
+          "event_type",
+          "event_type " + contract.event_type + " is read by the consumer, but no producer publishes it",
+          "check the name, and that the schemas of its producer are among --producer"};
+}
+
+void append(std::vector<ContractFinding>& to, std::vector<ContractFinding> from) {
+  std::move(from.begin(), from.end(), std::back_inserter(to));
+}
+
+}  // namespace
+
+ContractCheck check_contracts(const ContractSet& current, const ContractSet& snapshots) {
+  ContractCheck check;
+  for (const ContractEntry& entry : current.entries()) {
+    const Contract& contract = entry.contract;
+    const ContractEntry* own = snapshots.find(contract.event_type, contract.event_version);
+    const bool is_newest = current.newest(contract.event_type) == &entry;
+    const ContractEntry* baseline = is_newest ? snapshots.newest(contract.event_type) : own;
+    if (baseline != nullptr) append(check.findings, compare(baseline->contract, contract));
+    if (own == nullptr) check.findings.push_back(without_snapshot(contract));
+    if (own != nullptr && own->text == entry.text) {
+      ++check.unchanged;
+    } else {
+      check.to_write.push_back({contract.file_name(), entry.text});
+    }
+  }
+  for (const ContractEntry& kept : snapshots.entries()) {
+    const Contract& contract = kept.contract;
+    const bool is_newest = snapshots.newest(contract.event_type) == &kept;
+    if (is_newest && current.newest(contract.event_type) == nullptr) {
+      check.findings.push_back(no_longer_published(contract));
+    }
+  }
+  return check;
+}
+
+std::vector<ContractFinding> cross_check_contracts(const ContractSet& producers, const ContractSet& consumers) {
+  std::vector<ContractFinding> findings;
+  for (const ContractEntry& consumer : consumers.entries()) {
+    const ContractEntry* producer = producers.newest(consumer.contract.event_type);
+    if (producer == nullptr) {
+      findings.push_back(not_published(consumer.contract));
+    } else {
+      append(findings, cross_check(producer->contract, consumer.contract));
+    }
+  }
+  return findings;
+}
+
+std::string to_json(const ContractFinding& finding) {
+  return JsonObject{}
+      .text("severity", name(finding.severity))
+      .text("event_type", finding.event_type)
+      .number("event_version", finding.event_version)
+      .text("path", finding.path)
+      .text("message", finding.message)
+      .text("remedy", finding.remedy)
+      .str();
+}
+
+std::string to_json(const std::vector<ContractFinding>& findings) {
+  std::vector<std::string> texts;
+  texts.reserve(findings.size());
+  for (const ContractFinding& finding : findings) texts.push_back(to_json(finding));
+  const auto count = [&](FindingSeverity severity) {
+    return std::count_if(findings.begin(), findings.end(),
+                         [&](const ContractFinding& finding) { return finding.severity == severity; });
+  };
+  return JsonObject{}
+      .array("findings", texts)
+      .number("breaking", count(FindingSeverity::breaking))
+      .number("outdated", count(FindingSeverity::outdated))
+      .str();
+}
+
+}  // namespace sluice::ops

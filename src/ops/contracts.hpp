@@ -1,0 +1,53 @@
+// The contracts of a build: texts of schema files in, findings and texts out. Files are the caller's.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sluice/payload.hpp>
+#include "core/contract.hpp"
+#include "core/contract_change.hpp"
+
+namespace sluice::ops {
+
+struct ContractEntry {
+  Contract contract;
+  std::string text;  ///< the file as it was written
+};
+
+/// At most one contract per event type and version.
+class ContractSet {
+ public:
+  /// Each file must be named after its contract: `<event type>.v<version>.json`.
+  static Result<ContractSet> read(const std::vector<ContractFile>& files);
+
+  /// By event type, then version.
+  [[nodiscard]] const std::vector<ContractEntry>& entries() const { return entries_; }
+  [[nodiscard]] const ContractEntry* find(std::string_view event_type, int event_version) const;
+  [[nodiscard]] const ContractEntry* newest(std::string_view event_type) const;
+
+ private:
+  [[nodiscard]] const ContractEntry* newest_up_to(std::string_view event_type, int event_version) const;
+  std::vector<ContractEntry> entries_;
+};
+
+struct ContractCheck {
+  std::vector<ContractFinding> findings;
+  std::vector<ContractFile> to_write;  ///< what would bring the snapshots up to date
+  std::size_t unchanged = 0;
+};
+
+/// What a build's contracts change against the snapshots that were kept. The newest version of a type
+/// is compared with its newest snapshot; older ones with their own. A type without a snapshot is
+/// outdated, a snapshot without its type breaking.
+ContractCheck check_contracts(const ContractSet& current, const ContractSet& snapshots);
+
+/// Each consumer contract against the newest one that a producer has for the type.
+std::vector<ContractFinding> cross_check_contracts(const ContractSet& producers, const ContractSet& consumers);
+
+std::string to_json(const ContractFinding& finding);
+/// `{"findings":[…],"breaking":N,"outdated":N}`
+std::string to_json(const std::vector<ContractFinding>& findings);
+
+}  // namespace sluice::ops

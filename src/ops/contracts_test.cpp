@@ -1,0 +1,132 @@
+#include "ops/contracts.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/payload_samples.hpp"
+
+namespace sluice::ops {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// A schema with one required string `a` and optional strings of the given names.
+ContractFile file_of(const std::string& event_type, int version, const std::vector<std::string>& optional = {}) {
+  Shape shape{ShapeKind::object};
+  shape.properties.push_back({"a", {ShapeKind::string}, true});
+  for (const auto& name : optional) {
+    Shape text{ShapeKind::string};
+    text.nullable = true;
+    shape.properties.push_back({name, text, false});
+  }
+  return {detail::contract_file_name(event_type, version), detail::render_schema(event_type, version, shape)};
+}
+
+ContractSet set_of(const std::vector<ContractFile>& files) {
+  const auto set = ContractSet::read(files);
+  EXPECT_TRUE(set) << set.error().message;
+  return set ? *set : ContractSet{};
+}
+
+std::vector<std::string> lines(const std::vector<ContractFinding>& findings) {
+  std::vector<std::string> out;
+  for (const auto& one : findings) {
+    out.push_back(std::string{name(one.severity)} + ' ' + one.event_type + " v" + std::to_string(one.event_version) +
+                  ": " + one.message);
+  }
+  return out;
+}
+
+std::vector<std::string> names(const std::vector<ContractFile>& files) {
+  std::vector<std::string> out;
+  for (const auto& file : files) out.push_back(file.file_name);
+  return out;
+}
+
+TEST(Contracts, AFileIsNamedAfterItsContract) {
+  ContractFile file = file_of("a.b", 1);
+  file.file_name = "a.b.v2.json";
+  const auto set = ContractSet::read({file});
+  ASSERT_FALSE(set);
+  EXPECT_EQ(set.error().code, ErrorCode::invalid);
+  EXPECT_EQ(set.error().message, "a.b.v2.json must be named a.b.v1.json, after the event type and version in it");
+}
+
+TEST(Contracts, ABadSchemaIsNamedByItsFile) {
+  EXPECT_EQ(ContractSet::read({{"x.v1.json", "[]"}}).error().message, "x.v1.json must be a JSON object");
+}
+
+TEST(Contracts, VersionsAreOrderedByNumber) {
+  const ContractSet set = set_of({file_of("a", 10), file_of("a", 9), file_of("a.b", 11)});
+  EXPECT_EQ(set.newest("a")->contract.event_version, 10);
+  EXPECT_EQ(set.find("a", 9)->contract.event_version, 9);
+  EXPECT_EQ(set.find("a", 8), nullptr);
+  EXPECT_EQ(set.newest("b"), nullptr);
+}
+
+TEST(Contracts, UnchangedOnesAreNotWritten) {
+  const ContractSet set = set_of({file_of("a", 1), file_of("b", 1)});
+  const auto check = check_contracts(set, set);
+  EXPECT_THAT(check.findings, IsEmpty());
+  EXPECT_THAT(check.to_write, IsEmpty());
+  EXPECT_EQ(check.unchanged, 2U);
+}
+
+TEST(Contracts, ANewVersionIsComparedWithTheNewestSnapshotAndWrittenBesideIt) {
+  const ContractSet kept = set_of({file_of("a", 1), file_of("a", 2, {"b"})});
+  const auto added = check_contracts(set_of({file_of("a", 3, {"b", "c"})}), kept);
+  EXPECT_THAT(lines(added.findings), ElementsAre("outdated a v3: a.v3.json is not among the snapshots"));
+  EXPECT_THAT(names(added.to_write), ElementsAre("a.v3.json"));
+  const auto removed = check_contracts(set_of({file_of("a", 3, {"c"})}), kept);
+  EXPECT_THAT(lines(removed.findings), ElementsAre("breaking a v3: payload.b was removed",
+                                                   "outdated a v3: a.v3.json is not among the snapshots"));
+}
+
+TEST(Contracts, SeveralVersionsOfOneBuildAreComparedWithTheirOwn) {
+  const ContractSet kept = set_of({file_of("a", 1), file_of("a", 2, {"b"})});
+  EXPECT_THAT(check_contracts(kept, kept).findings, IsEmpty());
+  EXPECT_THAT(lines(check_contracts(set_of({file_of("a", 1, {"x"}), file_of("a", 2, {"b"})}), kept).findings),
+              ElementsAre("breaking a v1: event_version is still 1 although the fields changed"));
+}
+
+TEST(Contracts, TheNewestVersionMayNotDisappear) {
+  const ContractSet kept = set_of({file_of("a", 1), file_of("a", 2)});
+  EXPECT_THAT(lines(check_contracts(set_of({file_of("a", 1)}), kept).findings),
+              ElementsAre("breaking a v1: event_version went back from 2 to 1"));
+}
+
+TEST(Contracts, ATypeMayNotDisappear) {
+  const auto check =
+      check_contracts(set_of({file_of("a", 1)}), set_of({file_of("a", 1), file_of("b", 1), file_of("b", 2)}));
+  EXPECT_THAT(lines(check.findings), ElementsAre("breaking b v2: event_type b has a snapshot, but no schema any more"));
+  EXPECT_EQ(check.findings[0].remedy,
+            "keep publishing it until the deadline that was announced, then delete its snapshots");
+}
+
+TEST(Contracts, ANewDescriptionIsWrittenWithoutAFinding) {
+  ContractFile described = file_of("a", 1);
+  described.text.replace(described.text.find(R"("type": "object")"), 0, R"("description": "new", )");
+  const auto check = check_contracts(set_of({described}), set_of({file_of("a", 1)}));
+  EXPECT_THAT(check.findings, IsEmpty());
+  ASSERT_EQ(check.to_write.size(), 1U);
+  EXPECT_EQ(check.to_write[0].text, described.text);
+}
+
+TEST(Contracts, ConsumersAreCheckedAgainstTheNewestProducer) {
+  const ContractSet producers = set_of({file_of("a", 1), file_of("a", 2, {"b"})});
+  EXPECT_THAT(cross_check_contracts(producers, set_of({file_of("a", 1, {"b"})})), IsEmpty());
+  EXPECT_THAT(lines(cross_check_contracts(producers, set_of({file_of("c", 1)}))),
+              ElementsAre("breaking c v1: event_type c is read by the consumer, but no producer publishes it"));
+}
+
+TEST(Contracts, FindingsAsJson) {
+  EXPECT_EQ(to_json(cross_check_contracts({}, set_of({file_of("c", 1)}))),
+            R"({"findings":[{"severity":"breaking","event_type":"c","event_version":1,"path":"event_type",)"
+            R"("message":"event_type c is read by the consumer, but no producer publishes it",)"
+            R"("remedy":"check the name, and that the schemas of its producer are among --producer"}],)"
+            R"("breaking":1,"outdated":0})");
+}
+
+}  // namespace
+}  // namespace sluice::ops

@@ -1,0 +1,114 @@
+#include "ops/generations_retire.hpp"
+
+#include <utility>
+
+#include "ops/generations.hpp"
+#include "ops/json_object.hpp"
+
+namespace sluice::ops {
+namespace {
+
+std::string counted(std::int64_t count, const std::string& noun) {
+  return std::to_string(count) + ' ' + noun + (count == 1 ? "" : "s");
+}
+
+std::optional<std::string> wrong_state(const GenerationStatus& status) {
+  switch (*status.state) {
+    case GenerationState::allocated:
+      return "it is allocated and was never live";
+    case GenerationState::live:
+      return "it is live: drain it first, `sluice generation drain " + std::to_string(status.generation) + "`";
+    case GenerationState::retired:
+      return "it is retired already";
+    case GenerationState::draining:
+      break;
+  }
+  return std::nullopt;
+}
+
+std::string pending_sentence(const RetireCheck& check) {
+  const GenerationStatus& status = check.status;
+  std::string text = counted(status.pending, "event") + " pending";
+  if (status.waiting > 0) text += ", " + std::to_string(status.waiting) + " of them not due yet";
+  if (check.next_due) text += ", the next at " + to_iso8601(*check.next_due);
+  return text;
+}
+
+std::string workers_sentence(const std::vector<std::string>& workers) {
+  std::string text = counted(static_cast<std::int64_t>(workers.size()), "worker") + " alive:";
+  for (const std::string& identity : workers) text += ' ' + identity;
+  return text;
+}
+
+void judge(RetireCheck& check) {
+  const GenerationStatus& status = check.status;
+  const std::string number = std::to_string(status.generation);
+  if (auto sentence = wrong_state(status)) check.blockers.push_back(*std::move(sentence));
+  if (status.pending > 0) check.blockers.push_back(pending_sentence(check));
+  if (status.in_flight > 0) check.blockers.push_back(counted(status.in_flight, "event") + " in flight");
+  if (status.abandoned()) {
+    check.remarks.push_back(in_words(status) + ": start a worker with --generation " + number +
+                            ", or move the events, `sluice generation reroute " + number + " --to M`");
+  }
+  if (!check.workers.empty()) check.remarks.push_back(workers_sentence(check.workers));
+  if (status.failed > 0) {
+    check.remarks.push_back(counted(status.failed, "failed event") +
+                            ": not in the way, and can be replayed into another generation");
+  }
+}
+
+}  // namespace
+
+Result<RetireCheck> check_retire(store::Store& store, Generation generation) {
+  const auto survey = survey_generations(store);
+  if (!survey) return survey.error();
+  RetireCheck check;
+  check.status = survey->of(generation);
+  if (!check.status.state) return unknown_generation(generation);
+  if (check.status.waiting > 0) {
+    const auto due = store.next_due(generation, {});
+    if (!due) return due.error();
+    check.next_due = *due;
+  }
+  for (const auto& worker : survey->workers) {
+    if (worker.generation == generation) check.workers.push_back(worker.identity);
+  }
+  judge(check);
+  return check;
+}
+
+Result<void> allow_retire(const RetireCheck& check, bool force) {
+  const GenerationStatus& status = check.status;
+  const std::string title = "generation " + std::to_string(status.generation);
+  if (!is_legal(*status.state, GenerationState::retired)) {
+    return Error{ErrorCode::conflict, Retry::never, title + " cannot be retired: " + check.blockers.front(),
+                 "generation", "only a draining generation can be retired"};
+  }
+  if (force || check.retirable()) return {};
+  std::string message = title + " cannot be retired:";
+  for (const std::string& blocker : check.blockers)
+    message += (&blocker == check.blockers.data() ? " " : "; ") + blocker;
+  return Error{
+      ErrorCode::conflict, Retry::never, std::move(message), "generation",
+      "let its workers finish, or move the events with `sluice generation reroute`; --force leaves them behind"};
+}
+
+std::string to_json(const RetireCheck& check) {
+  const GenerationStatus& status = check.status;
+  return JsonObject{}
+      .number("generation", status.generation)
+      .text("state", name(*status.state))
+      .boolean("retirable", check.retirable())
+      .number("pending", status.pending)
+      .number("waiting", status.waiting)
+      .time("next_due_at", check.next_due)
+      .number("in_flight", status.in_flight)
+      .number("failed", status.failed)
+      .texts("workers", check.workers)
+      .boolean("abandoned", status.abandoned())
+      .texts("blockers", check.blockers)
+      .texts("remarks", check.remarks)
+      .str();
+}
+
+}  // namespace sluice::ops

@@ -1,0 +1,123 @@
+#include "ops/subscriptions.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "ops/event_list.hpp"
+#include "ops/json_object.hpp"
+#include "ops/workers.hpp"
+
+namespace sluice::ops {
+namespace {
+
+std::int64_t hosts(const std::vector<store::WorkerRecord>& workers, const store::SubscriptionRecord& record) {
+  return std::count_if(workers.begin(), workers.end(), [&](const store::WorkerRecord& worker) {
+    const auto& handlers = worker.handlers;
+    return worker.generation == record.generation &&
+           std::find(handlers.begin(), handlers.end(), record.subscription.handler_name) != handlers.end();
+  });
+}
+
+Route route_of(const store::EventRecord& event) {
+  const auto& target = event.envelope.target();
+  return {event.envelope.event_type(), target ? std::optional<std::string_view>{*target} : std::nullopt, event.channel};
+}
+
+/// An event that was tried lists the handlers that it still waits for; a new one waits for all that match.
+bool waits_for(const store::EventRecord& event, const Subscription& subscription) {
+  if (event.progress.empty()) return subscription.matches(route_of(event));
+  return std::any_of(event.progress.begin(), event.progress.end(),
+                     [&](const HandlerProgress& one) { return one.handler_name == subscription.handler_name; });
+}
+
+class Count {
+ public:
+  Count(const std::vector<SubscriptionStatus>& all, UnsubscribePlan& plan) : all_(all), plan_(plan) {}
+
+  void add(const store::EventRecord& event) {
+    const auto& removed = plan_.subscription.record;
+    if (!waits_for(event, removed.subscription)) return;
+    ++plan_.waiting;
+    const Route route = route_of(event);
+    const bool wanted = std::any_of(all_.begin(), all_.end(), [&](const SubscriptionStatus& other) {
+      return other.record.generation == removed.generation &&
+             other.record.subscription.handler_name != removed.subscription.handler_name &&
+             other.record.subscription.matches(route);
+    });
+    if (!wanted) ++plan_.orphaned;
+  }
+
+ private:
+  const std::vector<SubscriptionStatus>& all_;
+  UnsubscribePlan& plan_;
+};
+
+}  // namespace
+
+Result<std::vector<SubscriptionStatus>> list_subscriptions(store::Store& store) {
+  auto records = store.subscriptions();
+  if (!records) return std::move(records).error();
+  const auto workers = store.workers(kAliveWithin);
+  if (!workers) return workers.error();
+  std::vector<SubscriptionStatus> all;
+  for (auto& record : *records) {
+    const std::int64_t count = hosts(*workers, record);
+    all.push_back({std::move(record), count});
+  }
+  return all;
+}
+
+Result<UnsubscribePlan> plan_unsubscribe(store::Store& store, Generation generation, const std::string& handler_name,
+                                         int look) {
+  const auto all = list_subscriptions(store);
+  if (!all) return all.error();
+  const auto found = std::find_if(all->begin(), all->end(), [&](const SubscriptionStatus& one) {
+    return one.record.generation == generation && one.record.subscription.handler_name == handler_name;
+  });
+  if (found == all->end()) {
+    return Error{ErrorCode::not_found, Retry::never,
+                 "handler " + handler_name + " has no subscription in generation " + std::to_string(generation),
+                 "handler_name", "`sluice subscription list` shows what there is"};
+  }
+  UnsubscribePlan plan{*found};
+  Count count{*all, plan};
+  store::EventFilter filter;
+  filter.status = Status::pending;
+  filter.generation = generation;
+  std::optional<std::int64_t> before;
+  for (int looked = 0; plan.complete;) {
+    const auto page = store.list_events(filter, std::min(kMaxPage, look - looked), before);
+    if (!page) return page.error();
+    for (const auto& event : page->events) count.add(event);
+    looked += static_cast<int>(page->events.size());
+    if (!page->next_before) break;
+    before = page->next_before;
+    plan.complete = looked < look;
+  }
+  return plan;
+}
+
+std::string to_json(const SubscriptionStatus& status) {
+  const Subscription& subscription = status.record.subscription;
+  return JsonObject{}
+      .number("generation", status.record.generation)
+      .text("handler_name", subscription.handler_name)
+      .texts("event_types", subscription.event_types)
+      .text("context", subscription.context)
+      .text("channel", subscription.channel)
+      .time("registered_at", status.record.registered_at)
+      .number("workers", status.workers)
+      .str();
+}
+
+std::string to_json(const UnsubscribePlan& plan, bool dry_run) {
+  return JsonObject{}
+      .boolean("dry_run", dry_run)
+      .raw("subscription", to_json(plan.subscription))
+      .number("waiting", plan.waiting)
+      .number("orphaned", plan.orphaned)
+      .boolean("complete", plan.complete)
+      .str();
+}
+
+}  // namespace sluice::ops

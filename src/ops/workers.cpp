@@ -1,0 +1,38 @@
+#include "ops/workers.hpp"
+
+#include <utility>
+
+#include "ops/json_object.hpp"
+
+namespace sluice::ops {
+namespace {
+
+constexpr Duration kRemembered = std::chrono::hours{24};
+
+}  // namespace
+
+Result<WorkerList> list_workers(store::Store& store) {
+  const auto now = store.now();
+  if (!now) return now.error();
+  auto workers = store.workers(kRemembered);
+  if (!workers) return std::move(workers).error();
+  return WorkerList{*now, *std::move(workers)};
+}
+
+bool is_alive(const store::WorkerRecord& worker, Timestamp now) { return worker.seen_at > now - kAliveWithin; }
+
+bool is_listening(const store::WorkerRecord& worker) { return worker.listener == "listening"; }
+
+std::string to_json(const store::WorkerRecord& worker, Timestamp now) {
+  return JsonObject{}
+      .text("identity", worker.identity)
+      .number("generation", worker.generation)
+      .texts("handlers", worker.handlers)
+      .text("listener", worker.listener)
+      .time("started_at", worker.started_at)
+      .time("seen_at", worker.seen_at)
+      .boolean("alive", is_alive(worker, now))
+      .str();
+}
+
+}  // namespace sluice::ops

@@ -1,0 +1,114 @@
+#include "runtime/claim_keeper.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace sluice::runtime {
+namespace {
+
+constexpr Duration kLongestRest = std::chrono::seconds{1};
+
+}  // namespace
+
+ClaimKeeper::Hold::Hold(ClaimKeeper& keeper, std::vector<store::ClaimRef> claims, TimePoint claimed)
+    : keeper_(keeper), claims_(std::move(claims)), renewed_(claimed) {
+  const std::lock_guard lock{keeper_.mutex_};
+  keeper_.holds_.insert(this);
+}
+
+ClaimKeeper::Hold::~Hold() {
+  const std::lock_guard lock{keeper_.mutex_};
+  keeper_.holds_.erase(this);
+}
+
+std::stop_token ClaimKeeper::Hold::begin(std::span<const Uuid> events, Duration timeout) {
+  const std::lock_guard lock{mutex_};
+  run_.emplace();
+  run_->events.insert(events.begin(), events.end());
+  if (timeout > Duration::zero()) run_->deadline = keeper_.now() + timeout;
+  return run_->stop.get_token();
+}
+
+bool ClaimKeeper::Hold::end() {
+  const std::lock_guard lock{mutex_};
+  const bool timed_out = run_ && (run_->timed_out || (run_->deadline && keeper_.now() >= *run_->deadline));
+  run_.reset();
+  return timed_out;
+}
+
+void ClaimKeeper::Hold::forget(const Uuid& event) {
+  const std::lock_guard lock{mutex_};
+  std::erase_if(claims_, [&](const store::ClaimRef& claim) { return claim.event_id == event; });
+}
+
+bool ClaimKeeper::Hold::lost(const Uuid& event) const {
+  const std::lock_guard lock{mutex_};
+  return lost_.contains(event);
+}
+
+ClaimKeeper::ClaimKeeper(store::Claiming& store, telemetry::Logger logger, ClaimKeeperOptions options)
+    : store_(store), logger_(std::move(logger)), options_(std::move(options)) {
+  if (!options_.clock) options_.clock = [] { return std::chrono::steady_clock::now(); };
+}
+
+std::unique_ptr<ClaimKeeper::Hold> ClaimKeeper::hold(std::vector<store::ClaimRef> claims, TimePoint claimed) {
+  return std::make_unique<Hold>(*this, std::move(claims), claimed);
+}
+
+ClaimKeeper::Due ClaimKeeper::expire_and_collect(TimePoint now) {
+  Due due;
+  for (Hold* hold : holds_) {
+    const std::lock_guard lock{hold->mutex_};
+    if (hold->run_ && hold->run_->deadline && now >= *hold->run_->deadline && !hold->run_->timed_out) {
+      hold->run_->timed_out = true;
+      hold->run_->stop.request_stop();
+      logger_.warn("handler timed out and was asked to stop",
+                   {{"events", static_cast<std::int64_t>(hold->run_->events.size())}});
+    }
+    if (now - hold->renewed_ < options_.ttl / 3) continue;
+    due.holds.push_back(hold);
+    for (const store::ClaimRef& claim : hold->claims_) {
+      // A handler that outstays its time does not keep others from the event for ever.
+      const bool overrun = hold->run_ && hold->run_->timed_out && hold->run_->events.contains(claim.event_id);
+      if (!overrun && !hold->lost_.contains(claim.event_id)) due.claims.push_back(claim);
+    }
+  }
+  return due;
+}
+
+void ClaimKeeper::mark_lost(const std::vector<Uuid>& lost, const Due& renewed, TimePoint now) {
+  for (Hold* hold : renewed.holds) {
+    const std::lock_guard lock{hold->mutex_};
+    hold->renewed_ = now;
+    for (const Uuid& event : lost) {
+      const bool mine = std::any_of(hold->claims_.begin(), hold->claims_.end(),
+                                    [&](const store::ClaimRef& claim) { return claim.event_id == event; });
+      if (!mine || !hold->lost_.insert(event).second) continue;
+      logger_.warn("claim lost", {{"event_id", event.to_string()}});
+      if (hold->run_ && hold->run_->events.contains(event)) hold->run_->stop.request_stop();
+    }
+  }
+}
+
+Result<Duration> ClaimKeeper::step() {
+  const TimePoint now = options_.clock();
+  // Holding the mutex over the call keeps the holds alive; a batch waits to begin or end meanwhile.
+  const std::lock_guard lock{mutex_};
+  const Due due = expire_and_collect(now);
+  if (!due.claims.empty()) {
+    const auto lost = store_.heartbeat(due.claims, options_.ttl);
+    if (!lost) return lost.error();
+    mark_lost(*lost, due, now);
+  }
+  return std::min<Duration>(kLongestRest, options_.ttl / 10);
+}
+
+void ClaimKeeper::stop_runs() {
+  const std::lock_guard lock{mutex_};
+  for (Hold* hold : holds_) {
+    const std::lock_guard own{hold->mutex_};
+    if (hold->run_) hold->run_->stop.request_stop();
+  }
+}
+
+}  // namespace sluice::runtime

@@ -1,0 +1,72 @@
+// Dispatcher: takes a claimed batch through the handlers of this process and has it settled.
+//
+// An event runs through every hosted handler that is subscribed to it and has not handled it yet; each
+// succeeds or fails for itself. Handlers that want their effect exactly once come last, because their
+// transaction also settles the event.
+//
+// Thread-safety: none; one per worker thread.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <stop_token>
+#include <vector>
+
+#include <sluice/result.hpp>
+#include "runtime/claim_keeper.hpp"
+#include "runtime/effect_runner.hpp"
+#include "runtime/handler_set.hpp"
+#include "runtime/registry_view.hpp"
+#include "runtime/settler.hpp"
+#include "runtime/step_report.hpp"
+#include "runtime/test_point.hpp"
+
+namespace sluice::runtime {
+
+/// What the parts of one process share.
+struct DispatchEnvironment {
+  store::Claiming& store;
+  RegistryView& registry;
+  const HandlerSet& handlers;
+  ClaimKeeper& keeper;
+};
+
+struct DispatcherOptions {
+  Generation generation = kFirstGeneration;
+  std::function<double()> uniform01;
+  Duration ttl = std::chrono::seconds{300};
+  int settle_attempts = 5;
+  /// What is finished is settled at least this often while slow handlers run.
+  Duration settle_interval = std::chrono::milliseconds{100};
+  TestPoint at;
+};
+
+class Dispatcher {
+ public:
+  Dispatcher(const DispatchEnvironment& environment, const telemetry::Logger& logger, DispatcherOptions options);
+
+  /// Events that have not begun when `abandon` is asked for are given back.
+  Result<StepReport> process(std::vector<store::ClaimedEvent> events, ClaimKeeper::TimePoint claimed,
+                             const std::stop_token& abandon);
+
+  /// Settles what an earlier call could not, if anything.
+  Result<StepReport> settle_rest() { return settler_.settle(); }
+
+ private:
+  struct Batch;
+  Result<std::vector<Work>> plan(std::vector<store::ClaimedEvent> events, ClaimKeeper::TimePoint claimed);
+  Result<void> find_handled(std::vector<Work>& works, const std::vector<std::vector<std::string>>& subscribed);
+  void run_each(Batch& batch);
+  void run_together(Batch& batch);
+  Result<void> run_once(Batch& batch);
+  void give_back(Batch& batch);
+  void finish(Batch& batch, Work& work);
+  Result<void> settle_finished(Batch& batch);
+
+  DispatchEnvironment environment_;
+  DispatcherOptions options_;
+  Settler settler_;
+  EffectRunner effects_;
+};
+
+}  // namespace sluice::runtime

@@ -1,0 +1,140 @@
+#include "runtime/listener.hpp"
+
+#include <utility>
+
+#include "runtime/service.hpp"
+
+namespace sluice::runtime {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kBetweenWakes = std::chrono::milliseconds{100};
+
+}  // namespace
+
+Listener::Listener(store::Listening& store, Doorbell& workers, telemetry::Logger logger, ListenerOptions options)
+    : store_(store),
+      workers_(workers),
+      logger_(std::move(logger)),
+      options_(std::move(options)),
+      look_interval_(options_.times.poll.count()) {}
+
+void Listener::run(const std::stop_token& stop) {
+  ListenerHealth health{options_.times, Clock::now()};
+  const std::stop_callback interrupt{stop, [this] {
+                                       if (const auto ear = this->ear()) ear->interrupt();
+                                     }};
+  while (!stop.stop_requested()) {
+    obey(health.next(Clock::now()), health, stop);
+    health.tick(Clock::now());
+    publish(health);
+  }
+  set_ear(nullptr);
+}
+
+void Listener::obey(const ListenerHealth::Step& step, ListenerHealth& health, const std::stop_token& stop) {
+  const auto left = std::chrono::duration_cast<Duration>(step.until - Clock::now());
+  switch (step.action) {
+    case ListenerHealth::Action::connect:
+      return connect(health);
+    case ListenerHealth::Action::probe:
+      return probe(health);
+    case ListenerHealth::Action::drop:
+      return drop(health, true);
+    case ListenerHealth::Action::wait:
+      if (ear()) return hear(health, std::max(left, Duration::zero()));
+      return rest_.sleep(stop, std::max(left, Duration::zero()));
+  }
+}
+
+void Listener::connect(ListenerHealth& health) {
+  auto opened = store_.listen(options_.channels);
+  if (!opened) {
+    ++losses_;
+    log_error(logger_, "cannot listen; the workers look by themselves meanwhile", opened.error());
+    return health.lost(Clock::now());
+  }
+  ++connects_;
+  set_ear(std::shared_ptr<store::Ear>{*std::move(opened)});
+  health.connected(Clock::now());
+  // What came before the ear was open was rung for nobody.
+  workers_.ring();
+}
+
+void Listener::probe(ListenerHealth& health) {
+  if (auto sent = ear()->probe(); !sent) {
+    log_error(logger_, "cannot probe the listener", sent.error());
+    return drop(health, false);
+  }
+  health.probed(Clock::now());
+}
+
+void Listener::hear(ListenerHealth& health, Duration at_most) {
+  const auto heard = ear()->wait(at_most);
+  if (!heard) {
+    log_error(logger_, "the listener's connection is lost", heard.error());
+    return drop(health, false);
+  }
+  if (*heard == store::Heard::echo) health.echoed();
+  if (*heard != store::Heard::ring) return;
+  ++rings_;
+  workers_.ring();
+}
+
+void Listener::drop(ListenerHealth& health, bool deaf) {
+  if (deaf) {
+    ++deaf_;
+    const std::string obstacle = ear()->obstacle();
+    logger_.error("the listener is deaf: a probe was not heard",
+                  {{"obstacle", obstacle.empty() ? "the network drops what is sent" : obstacle},
+                   {"hint", obstacle.empty() ? "check firewalls and idle timeouts between here and the database"
+                                             : "LISTEN needs a direct connection or session pooling"}});
+  }
+  ++losses_;
+  set_ear(nullptr);
+  health.lost(Clock::now());
+  // Whoever relied on being rung looks now, and then by itself.
+  publish(health);
+  workers_.ring();
+}
+
+void Listener::publish(const ListenerHealth& health) {
+  const ListenerState before = state_.exchange(health.state());
+  look_interval_ = health.look_interval().count();
+  if (before != health.state())
+    logger_.info("listener state changed", {{"from", name(before)}, {"to", name(health.state())}});
+}
+
+void Listener::attend(bool busy) {
+  const std::lock_guard lock{mutex_};
+  busy_ = busy;
+  if (ear_) ear_->attend(busy);
+}
+
+void Listener::wake_others() {
+  const TimePoint now = Clock::now();
+  std::shared_ptr<store::Ear> ear;
+  {
+    const std::lock_guard lock{mutex_};
+    if (now - woke_others_ < kBetweenWakes) return;
+    woke_others_ = now;
+    ear = ear_;
+  }
+  if (!ear) return;
+  if (auto woken = ear->wake_others(); !woken) log_error(logger_, "cannot wake other workers", woken.error());
+}
+
+ListenerCounts Listener::counts() const { return {rings_, connects_, losses_, deaf_}; }
+
+std::shared_ptr<store::Ear> Listener::ear() const {
+  const std::lock_guard lock{mutex_};
+  return ear_;
+}
+
+void Listener::set_ear(std::shared_ptr<store::Ear> ear) {
+  const std::lock_guard lock{mutex_};
+  ear_ = std::move(ear);
+  if (ear_) ear_->attend(busy_);
+}
+
+}  // namespace sluice::runtime

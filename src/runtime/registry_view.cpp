@@ -1,0 +1,42 @@
+#include "runtime/registry_view.hpp"
+
+#include <utility>
+
+namespace sluice::runtime {
+
+std::vector<std::string> RegistrySnapshot::matching(const Route& route) const {
+  std::vector<std::string> names;
+  for (const Subscription& subscription : subscriptions) {
+    if (subscription.matches(route)) names.push_back(subscription.handler_name);
+  }
+  return names;
+}
+
+RegistryView::RegistryView(store::Registering& store, RegistryViewOptions options) : store_(store), options_(options) {}
+
+std::shared_ptr<const RegistrySnapshot> RegistryView::current() const {
+  const std::lock_guard lock{mutex_};
+  return current_;
+}
+
+Result<void> RegistryView::refresh() {
+  auto registry = store_.registry(options_.generation);
+  if (!registry) return std::move(registry).error();
+  const auto workers = store_.workers(options_.alive_within);
+  if (!workers) return workers.error();
+  auto snapshot = std::make_shared<RegistrySnapshot>();
+  snapshot->version = registry->version;
+  for (store::SubscriptionRecord& record : registry->subscriptions) {
+    snapshot->subscriptions.push_back(std::move(record.subscription));
+  }
+  for (const store::WorkerRecord& worker : *workers) {
+    if (worker.generation == options_.generation)
+      snapshot->served.insert(worker.handlers.begin(), worker.handlers.end());
+  }
+  const std::lock_guard lock{mutex_};
+  // Two may refresh at once; the older answer must not win.
+  if (snapshot->version >= current_->version) current_ = std::move(snapshot);
+  return {};
+}
+
+}  // namespace sluice::runtime

@@ -1,0 +1,47 @@
+// RegistryView: what this process knows of the subscriptions of its generation, in all processes.
+//
+// Thread-safety: any number of threads.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <sluice/result.hpp>
+#include "store/registering.hpp"
+
+namespace sluice::runtime {
+
+/// One state of the registry; immutable.
+struct RegistrySnapshot {
+  store::RegistryVersion version = 0;
+  std::vector<Subscription> subscriptions;
+  std::set<std::string, std::less<>> served;  ///< handlers that a live worker hosts
+
+  /// The names of the handlers that want the event.
+  [[nodiscard]] std::vector<std::string> matching(const Route& route) const;
+};
+
+struct RegistryViewOptions {
+  Generation generation = kFirstGeneration;
+  Duration alive_within = std::chrono::seconds{30};  ///< a worker not seen for longer serves nothing
+};
+
+class RegistryView {
+ public:
+  /// The store outlives the view.
+  RegistryView(store::Registering& store, RegistryViewOptions options);
+
+  [[nodiscard]] std::shared_ptr<const RegistrySnapshot> current() const;
+  Result<void> refresh();
+
+ private:
+  store::Registering& store_;
+  RegistryViewOptions options_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<const RegistrySnapshot> current_ = std::make_shared<RegistrySnapshot>();
+};
+
+}  // namespace sluice::runtime

@@ -1,0 +1,110 @@
+#include "runtime/run_handler.hpp"
+
+#include <latch>
+#include <list>
+#include <utility>
+
+#include "runtime/thrown.hpp"
+
+namespace sluice::runtime {
+namespace {
+
+std::vector<Outcome> outcomes_of(const std::vector<Verdict>& verdicts, std::size_t events) {
+  if (verdicts.size() != events) {
+    return std::vector<Outcome>(events, Outcome::failed({{},
+                                                         "the handler gave " + std::to_string(verdicts.size()) +
+                                                             " verdicts for " + std::to_string(events) + " events",
+                                                         {},
+                                                         false}));
+  }
+  std::vector<Outcome> outcomes;
+  outcomes.reserve(events);
+  for (const Verdict& verdict : verdicts) outcomes.push_back(outcome_of(verdict));
+  return outcomes;
+}
+
+// All are started before the first is waited for; each ends on whatever thread it ends on.
+std::vector<Outcome> run_coroutines(const EventHandler::Coroutine& coroutine, std::span<Work* const> works,
+                                    const Delivery& delivery) {
+  std::vector<Outcome> outcomes(works.size());
+  std::latch left{static_cast<std::ptrdiff_t>(works.size())};
+  std::list<Task> tasks;
+  for (std::size_t i = 0; i < works.size(); ++i) {
+    try {
+      tasks.push_back(coroutine(works[i]->event.envelope, delivery));
+    } catch (...) {
+      outcomes[i] = Outcome::failed(failure_of(std::current_exception()));
+      left.count_down();
+      continue;
+    }
+    tasks.back().start([&outcomes, &left, i](const std::exception_ptr& thrown) {
+      if (thrown) outcomes[i] = Outcome::failed(failure_of(thrown));
+      left.count_down();
+    });
+  }
+  left.wait();
+  return outcomes;
+}
+
+Delivery delivery_of(const RegisteredHandler& handler, std::span<Work* const> works, const RunContext& context) {
+  Delivery delivery;
+  delivery.handler_name = handler.name();
+  delivery.generation = context.generation;
+  delivery.attempts.reserve(works.size());
+  for (const Work* work : works) delivery.attempts.push_back(work->event.attempts);
+  return delivery;
+}
+
+void call_it_timeout(std::vector<Outcome>& outcomes, Duration timeout) {
+  for (Outcome& outcome : outcomes) {
+    if (outcome.kind != Outcome::Kind::failed) continue;
+    outcome.failure.message = "no end within " + to_text(timeout) + "; then: " + outcome.failure.message;
+    outcome.failure.error_class = error_class::timeout;
+    outcome.failure.sqlstate.clear();
+    outcome.failure.terminal = false;
+  }
+}
+
+}  // namespace
+
+std::vector<EventEnvelope> envelopes(std::span<Work* const> works) {
+  std::vector<EventEnvelope> all;
+  all.reserve(works.size());
+  for (const Work* work : works) all.push_back(work->event.envelope);
+  return all;
+}
+
+RunResult guarded_run(const RegisteredHandler& handler, std::span<Work* const> works, const RunContext& context,
+                      const std::function<std::vector<Outcome>(const Delivery&)>& run) {
+  Delivery delivery = delivery_of(handler, works, context);
+  std::vector<Uuid> ids;
+  ids.reserve(works.size());
+  for (const Work* work : works) ids.push_back(work->event.claim.event_id);
+  const HandlerSet::Slot slot = context.handlers.slot(handler);
+  delivery.stop = context.hold.begin(ids, handler.timeout);
+  RunResult result;
+  const auto begun = std::chrono::steady_clock::now();
+  try {
+    result.outcomes = run(delivery);
+  } catch (...) {
+    result.outcomes.assign(works.size(), Outcome::failed(failure_of(std::current_exception())));
+  }
+  result.took = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - begun);
+  if (context.hold.end()) call_it_timeout(result.outcomes, handler.timeout);
+  return result;
+}
+
+RunResult run_handler(const RegisteredHandler& handler, std::span<Work* const> works, const RunContext& context) {
+  const EventHandler::Shape& shape = handler.handler.shape();
+  return guarded_run(handler, works, context, [&](const Delivery& delivery) -> std::vector<Outcome> {
+    if (const auto* each = std::get_if<EventHandler::Each>(&shape)) {
+      return {outcome_of((*each)(works.front()->event.envelope, delivery))};
+    }
+    if (const auto* coroutine = std::get_if<EventHandler::Coroutine>(&shape)) {
+      return run_coroutines(*coroutine, works, delivery);
+    }
+    return outcomes_of(std::get<EventHandler::Batch>(shape)(envelopes(works), delivery), works.size());
+  });
+}
+
+}  // namespace sluice::runtime

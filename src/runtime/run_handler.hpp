@@ -1,0 +1,35 @@
+// Runs one handler on events that are claimed: whatever it does, each event has an outcome afterwards.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "runtime/claim_keeper.hpp"
+#include "runtime/handler_set.hpp"
+#include "runtime/work.hpp"
+
+namespace sluice::runtime {
+
+/// What a run needs besides the handler.
+struct RunContext {
+  const HandlerSet& handlers;
+  ClaimKeeper::Hold& hold;
+  std::int64_t generation = 0;
+};
+
+struct RunResult {
+  std::vector<Outcome> outcomes;  ///< one per event
+  Duration took{};
+};
+
+/// The handler's shape is Each, Coroutine (all at once) or Batch.
+RunResult run_handler(const RegisteredHandler& handler, std::span<Work* const> works, const RunContext& context);
+
+/// Calls `run` with the delivery of these works, its claims watched and its slot taken. An exception, or
+/// returning too late after one, becomes the outcome of every event.
+RunResult guarded_run(const RegisteredHandler& handler, std::span<Work* const> works, const RunContext& context,
+                      const std::function<std::vector<Outcome>(const Delivery&)>& run);
+
+std::vector<EventEnvelope> envelopes(std::span<Work* const> works);
+
+}  // namespace sluice::runtime

@@ -1,0 +1,72 @@
+#include "runtime/work.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace sluice::runtime {
+namespace {
+
+constexpr Duration kRestOfTheUnwanted = std::chrono::seconds{1};
+
+// Without a dedup row nothing tells a second run from the first; a handler that is idempotent and alone
+// does not mind.
+bool needs_record(const Work& work, const std::string& handler, const DecisionInput& input, std::size_t open) {
+  if (work.recorded.contains(handler)) return false;
+  const RegisteredHandler* hosted = input.hosted.find(handler);
+  const bool alone = open == 1 && work.event.progress.empty();
+  return !(alone && hosted != nullptr && hosted->idempotent);
+}
+
+}  // namespace
+
+Route Work::route() const {
+  const auto& target = event.envelope.target();
+  return {event.envelope.event_type(), target ? std::optional<std::string_view>{*target} : std::nullopt, event.channel};
+}
+
+Timestamp Work::store_now() const {
+  return event.claimed_at + std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - claimed);
+}
+
+bool Work::has_run(const std::string& handler) const {
+  return std::any_of(runs.begin(), runs.end(), [&](const HandlerRun& run) { return run.handler_name == handler; });
+}
+
+void Work::note(const RegisteredHandler& handler, Outcome outcome, Duration took, double uniform01) {
+  runs.push_back({handler.name(), outcome, handler.retry, uniform01});
+  notes.push_back({handler.name(), std::move(outcome), took, false});
+}
+
+void decide_work(Work& work, const DecisionInput& input) {
+  store::SettleItem& decision = work.decision;
+  decision = {};
+  decision.claim = work.event.claim;
+  decision.idempotency_key = work.event.envelope.idempotency_key();
+
+  EventAttempt attempt;
+  attempt.attempts = work.event.attempts;
+  attempt.progress = work.event.progress;
+  attempt.now = work.store_now();
+  attempt.hosted = input.hosted.names();
+  attempt.served = input.registry.served;
+  attempt.runs = work.runs;
+  const std::vector<std::string> subscribed = input.registry.matching(work.route());
+  for (const std::string& handler : subscribed) {
+    if (!work.handled_before.contains(handler)) attempt.open.push_back(handler);
+  }
+  // Nobody wants it any more, or it was not tried: back as it was.
+  if (subscribed.empty() || (work.release && work.runs.empty())) {
+    decision.settlement = settle(work.event.attempts, Outcome::released(), {}, 0.0);
+    decision.settlement.progress = work.event.progress;
+    // Claimed for a subscription that has just gone: not again at once.
+    if (subscribed.empty()) decision.settlement.delay = kRestOfTheUnwanted;
+    return;
+  }
+  Decision made = decide(attempt);
+  decision.settlement = std::move(made.settlement);
+  for (std::string& handler : made.handled_by) {
+    if (needs_record(work, handler, input, attempt.open.size())) decision.handled_by.push_back(std::move(handler));
+  }
+}
+
+}  // namespace sluice::runtime

@@ -1,0 +1,42 @@
+// The store seam, maintaining: expired claims and retention.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <sluice/result.hpp>
+#include "core/retention.hpp"
+#include "store/claiming.hpp"
+
+namespace sluice::store {
+
+struct ExpiredClaim {
+  ClaimRef claim;
+  std::string worker;
+  int attempts = 0;
+};
+
+struct RetentionReport {
+  std::int64_t outbox_tombstoned = 0;
+  std::int64_t outbox_deleted = 0;
+  std::int64_t failed_swept = 0;  ///< how many of both were in state failed
+  std::int64_t handled_deleted = 0;
+  bool more = false;  ///< the batch limit was reached; call again
+};
+
+class Maintaining {
+ public:
+  virtual ~Maintaining() = default;
+
+  /// In-flight events whose claim's time ran out. The caller decides (core settle) and settles them
+  /// under the same claim_seq, so any number of reapers may run at once.
+  virtual Result<std::vector<ExpiredClaim>> expired_claims(int limit) = 0;
+
+  /// One bounded batch: tombstones delivered and failed events past `active`, deletes tombstoned
+  /// ones past `grace`, deletes event_handled rows past active + grace. Never touches pending or
+  /// in-flight events. A dry run counts the same without changing anything.
+  virtual Result<RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run) = 0;
+};
+
+}  // namespace sluice::store

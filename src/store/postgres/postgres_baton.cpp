@@ -1,0 +1,104 @@
+#include "store/postgres/postgres_baton.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace sluice::store {
+namespace {
+
+using namespace std::chrono_literals;
+
+// The first of the two lock keys; the second is hashtext(channel). kBell stands in doorbell_when_idle.sql.
+constexpr int kBell = 1936487785;
+constexpr int kAwake = 1936487786;
+
+// While publishers hold the bell the workers look this often; longer the longer it takes.
+constexpr auto kShortestBellRest = 2ms;
+constexpr auto kLongestBellRest = 20ms;
+constexpr auto kMarkRest = 50ms;
+
+}  // namespace
+
+Result<Baton> Baton::take(const pq::ConnectOptions& options, std::string channel, Observer observer) {
+  Result<pq::Connection> connection = pq::Connection::open(options);
+  if (!connection) return std::move(connection).error();
+  return Baton{*std::move(connection), std::move(channel), std::move(observer)};
+}
+
+Baton::Baton(pq::Connection connection, std::string channel, Observer observer)
+    : connection_(std::move(connection)), channel_(std::move(channel)), observer_(std::move(observer)) {}
+
+void Baton::enter(State state, std::string_view name) {
+  state_ = state;
+  next_step_.reset();
+  if (observer_) observer_(name);
+}
+
+Result<bool> Baton::ask(std::string_view function, int key) {
+  // The function is one of ours and the channel is bound.
+  const std::string text = "select " + std::string{function} + "($1::int, hashtext($2::text))";
+  const Result<pq::Rows> rows =
+      connection_.run({function, text, pq::Effect::read}, pq::Params{}.int4(key).text(std::string_view{channel_}));
+  if (!rows) return rows.error();
+  return rows->boolean(0, 0);
+}
+
+Result<void> Baton::request() {
+  return connection_.send("select pg_advisory_lock(" + std::to_string(kAwake) + ", hashtext('" + channel_ +
+                          "'))::text");
+}
+
+Result<void> Baton::wake() {
+  if (state_ == State::last || state_ == State::asleep) {
+    if (Result<void> freed = connection_.script("select pg_advisory_unlock_all()", pq::Effect::read); !freed)
+      return freed;
+    state_ = State::unmarked;
+    next_step_ = Clock::now();
+  }
+  return {};
+}
+
+Result<bool> Baton::try_bell() {
+  const Result<bool> got = ask("pg_try_advisory_lock", kBell);
+  if (!got) return got;
+  if (*got) {
+    enter(State::asleep, "asleep");
+  } else {
+    bell_rest_ = std::min<Clock::duration>(bell_rest_ * 2, kLongestBellRest);
+    again_in(bell_rest_);
+    if (observer_) observer_("bell");
+  }
+  return true;  // look: before sleeping, or because the publishers will not ring
+}
+
+Result<bool> Baton::step(bool busy) {
+  next_step_.reset();
+  if (state_ == State::requested) {
+    if (Result<void> read = connection_.consume(); !read) return read.error();
+    std::optional<Result<pq::Rows>> granted = connection_.finished();
+    if (!granted) return false;
+    if (!*granted) return granted->error();
+    bell_rest_ = kShortestBellRest;
+    enter(State::last, "last");
+  }
+  if (busy && (state_ == State::last || state_ == State::asleep)) {
+    if (Result<void> woken = wake(); !woken) return woken.error();
+  }
+  if (busy && state_ == State::unmarked) {
+    const Result<bool> marked = ask("pg_try_advisory_lock_shared", kAwake);
+    if (!marked) return marked;
+    *marked ? enter(State::awake, "awake") : again_in(kMarkRest);
+    return false;
+  }
+  if (busy || state_ == State::asleep) return false;
+  if (state_ == State::last) return try_bell();
+  if (state_ == State::awake) {
+    const Result<bool> freed = ask("pg_advisory_unlock_shared", kAwake);
+    if (!freed) return freed;
+  }
+  if (Result<void> sent = request(); !sent) return sent.error();
+  enter(State::requested, "requested");
+  return false;
+}
+
+}  // namespace sluice::store

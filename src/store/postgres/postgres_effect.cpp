@@ -1,0 +1,118 @@
+// A handler's transaction: effect, dedup row and settle in one, on a connection of the pool.
+#include <algorithm>
+
+#include "store/postgres/postgres_settle.hpp"
+#include "store/postgres/postgres_statement.hpp"
+#include "store/postgres/postgres_store_impl.hpp"
+
+namespace sluice::store {
+namespace {
+
+using Element = pq::Params::Element;
+
+class PostgresEffect final : public EffectTransaction {
+ public:
+  PostgresEffect(PostgresStore& store, pq::Pool::Lease lease) : store_(store), lease_(std::move(lease)) {}
+
+  ~PostgresEffect() override {
+    // A connection that is broken or in a failed transaction does not go back to the pool either way.
+    if (open_) static_cast<void>(lease_->script("rollback").has_value());
+  }
+
+  Result<void> begin(Duration longest_idle) {
+    const auto limit = std::max<std::int64_t>(1, std::chrono::ceil<std::chrono::milliseconds>(longest_idle).count());
+    Result<void> begun = lease_->script(
+        "begin; set local idle_in_transaction_session_timeout = " + std::to_string(limit), pq::Effect::read);
+    open_ = begun.has_value();
+    return begun;
+  }
+
+  Result<std::vector<Entered>> enter(std::string_view handler_name, std::span<const Entry> entries) override {
+    if (auto open = still_open(); !open) return std::move(open).error();
+    pq::Params params;
+    params.text(handler_name);
+    {
+      pq::Params::Array ids = params.array(Element::uuid);
+      for (const Entry& entry : entries) ids.uuid(entry.claim.event_id);
+    }
+    {
+      pq::Params::Array claim_seqs = params.array(Element::int8);
+      for (const Entry& entry : entries) claim_seqs.int8(entry.claim.claim_seq);
+    }
+    {
+      pq::Params::Array keys = params.array(Element::text);
+      for (const Entry& entry : entries) keys.text(std::string_view{entry.idempotency_key});
+    }
+    const Result<pq::Rows> rows = lease_->run(inside(pg_sql::effect_enter), params);
+    if (!rows) return rows.error();
+    return pq::collect(*rows, [&](int row) {
+      const std::string_view entered = rows->text(row, 0);
+      return entered == "fresh" ? Entered::fresh : entered == "handled" ? Entered::handled : Entered::fenced;
+    });
+  }
+
+  StatementOutcome statement(std::string_view sql, std::span<const std::optional<std::string>> params) override {
+    if (auto open = still_open(); !open) return StatementError{std::move(open).error(), {}};
+    return lease_->statement(sql, params);
+  }
+
+  Result<void> mark() override {
+    if (auto open = still_open(); !open) return open;
+    // Released, not stacked: many open subtransactions slow down every snapshot of the server.
+    const std::string_view text = std::exchange(marked_, true)
+                                      ? "release savepoint sluice_effect; savepoint sluice_effect"
+                                      : "savepoint sluice_effect";
+    return lease_->script(text, pq::Effect::read);
+  }
+  Result<void> undo_to_mark() override {
+    return lease_->script("rollback to savepoint sluice_effect", pq::Effect::read);
+  }
+
+  Result<SettleReport> settle(std::span<const SettleItem> items, std::optional<RegistryVersion> based_on) override {
+    if (auto open = still_open(); !open) return std::move(open).error();
+    if (items.empty()) return SettleReport{};
+    const Result<pq::Rows> fenced =
+        lease_->run(inside(pg_sql::settle), settle_params(items, {store_.finished_batches(items), based_on, true}));
+    if (!fenced) return fenced.error();
+    return settle_report(items, *fenced);
+  }
+
+  Result<void> commit() override {
+    if (auto open = still_open(); !open) return open;
+    open_ = false;
+    return lease_->commit();
+  }
+
+  [[nodiscard]] NativeTransaction native() const override { return {.postgres = lease_.native()}; }
+
+ private:
+  // A handler that ended the transaction tore its effect from the dedup row; nothing may follow.
+  Result<void> still_open() const {
+    if (open_ && lease_->in_transaction()) return {};
+    return Error{ErrorCode::conflict,
+                 Retry::safe,
+                 "the transaction of the effect has failed or ended: nothing more can be done in it",
+                 {},
+                 "leave begin, commit and rollback to the listener"};
+  }
+
+  // Nothing is in doubt before the commit: a lost connection undoes it all.
+  static pq::Statement inside(const pg_sql::Query& query) { return {query.name, query.text, pq::Effect::read}; }
+
+  PostgresStore& store_;
+  mutable pq::Pool::Lease lease_;
+  bool open_ = false;
+  bool marked_ = false;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<EffectTransaction>> PostgresStore::begin_effect(Duration longest_idle) {
+  Result<pq::Pool::Lease> lease = pool_.lease();
+  if (!lease) return std::move(lease).error();
+  auto effect = std::make_unique<PostgresEffect>(*this, *std::move(lease));
+  if (Result<void> begun = effect->begin(longest_idle); !begun) return std::move(begun).error();
+  return std::unique_ptr<EffectTransaction>{std::move(effect)};
+}
+
+}  // namespace sluice::store

@@ -1,0 +1,143 @@
+#include "core/json.hpp"
+#include "store/postgres/postgres_records.hpp"
+#include "store/postgres/postgres_statement.hpp"
+#include "store/postgres/postgres_store_impl.hpp"
+
+namespace sluice::store {
+namespace {
+
+using Element = pq::Params::Element;
+
+std::string json_texts(const std::vector<std::string>& texts) {
+  std::string json = "[";
+  for (const std::string& text : texts) {
+    if (json.size() > 1) json += ',';
+    json::append_quoted(json, text);
+  }
+  return json + ']';
+}
+
+Result<std::vector<std::string>> texts_of(std::string_view json) {
+  std::vector<std::string> texts;
+  const auto elements = json::elements(json, "texts");
+  if (!elements) return elements.error();
+  for (const std::string_view element : *elements) {
+    auto text = json::string_value(element, "texts");
+    if (!text) return std::move(text).error();
+    texts.push_back(*std::move(text));
+  }
+  return texts;
+}
+
+Result<std::vector<SubscriptionRecord>> subscription_records(const pq::Rows& rows) {
+  std::vector<SubscriptionRecord> records;
+  for (int row = 0; row < rows.size(); ++row) {
+    auto types = texts_of(rows.text(row, 2));
+    if (!types) return std::move(types).error();
+    records.push_back(
+        {{std::string{rows.text(row, 1)}, *std::move(types), rows.optional_text(row, 3), rows.optional_text(row, 4)},
+         rows.int8(row, 0),
+         rows.timestamptz(row, 5)});
+  }
+  return records;
+}
+
+}  // namespace
+
+Result<void> PostgresStore::subscribe(Generation generation, std::span<const Subscription> subscriptions) {
+  for (const Subscription& one : subscriptions) {
+    if (auto checked = one.validate(); !checked) return checked;
+  }
+  pq::Params params;
+  params.int8(generation);
+  {
+    pq::Params::Array handlers = params.array(Element::text);
+    for (const Subscription& one : subscriptions) handlers.text(std::string_view{one.handler_name});
+  }
+  std::string event_types = "[";
+  for (const Subscription& one : subscriptions) {
+    if (event_types.size() > 1) event_types += ',';
+    event_types += json_texts(one.event_types);
+  }
+  params.text(std::string_view{event_types + ']'});
+  {
+    pq::Params::Array contexts = params.array(Element::text);
+    for (const Subscription& one : subscriptions) contexts.text(one.context);
+  }
+  {
+    pq::Params::Array channels = params.array(Element::text);
+    for (const Subscription& one : subscriptions) channels.text(one.channel);
+  }
+  const Result<pq::Rows> done = run(writing(pg_sql::subscribe), params);
+  if (!done) return done.error();
+  return {};
+}
+
+Result<void> PostgresStore::unsubscribe(Generation generation, const std::string& handler_name, const Actor& actor) {
+  pq::Params params;
+  params.int8(generation).text(std::string_view{handler_name});
+  const Result<pq::Rows> done = run(writing(pg_sql::unsubscribe), add(params, actor));
+  if (!done) return done.error();
+  return {};
+}
+
+Result<Registry> PostgresStore::registry(Generation generation) {
+  // The version first: what is read after it is at least as new, so that a decision is never based on
+  // less than its version says.
+  const Result<pq::Rows> version = run(reading(pg_sql::registry_version));
+  if (!version) return version.error();
+  const Result<pq::Rows> rows = run(reading(pg_sql::subscription_list), pq::Params{}.int8(generation));
+  if (!rows) return rows.error();
+  auto records = subscription_records(*rows);
+  if (!records) return std::move(records).error();
+  return Registry{version->int8(0, 0), *std::move(records)};
+}
+
+Result<std::vector<SubscriptionRecord>> PostgresStore::subscriptions() {
+  const Result<pq::Rows> rows = run(reading(pg_sql::subscription_list), pq::Params{}.int8(std::nullopt));
+  if (!rows) return rows.error();
+  return subscription_records(*rows);
+}
+
+Result<std::vector<UnsubscribedCount>> PostgresStore::unsubscribed() {
+  const Result<pq::Rows> rows = run(reading(pg_sql::unsubscribed));
+  if (!rows) return rows.error();
+  return pq::collect(*rows, [&](int row) {
+    return UnsubscribedCount{rows->int8(row, 0), std::string{rows->text(row, 1)}, rows->optional_text(row, 2),
+                             rows->int8(row, 3), rows->timestamptz(row, 4)};
+  });
+}
+
+Result<void> PostgresStore::announce(const WorkerRecord& worker) {
+  pq::Params params;
+  params.text(std::string_view{worker.identity}).int8(worker.generation);
+  {
+    pq::Params::Array handlers = params.array(Element::text);
+    for (const std::string& handler : worker.handlers) handlers.text(std::string_view{handler});
+  }
+  params.text(std::string_view{worker.listener});
+  const Result<pq::Rows> done = run(writing(pg_sql::worker_announce), params);
+  if (!done) return done.error();
+  return {};
+}
+
+Result<void> PostgresStore::depart(const std::string& identity) {
+  const Result<pq::Rows> done = run(writing(pg_sql::worker_depart), pq::Params{}.text(std::string_view{identity}));
+  if (!done) return done.error();
+  return {};
+}
+
+Result<std::vector<WorkerRecord>> PostgresStore::workers(Duration within) {
+  const Result<pq::Rows> rows = run(reading(pg_sql::worker_list), pq::Params{}.interval(within));
+  if (!rows) return rows.error();
+  std::vector<WorkerRecord> workers;
+  for (int row = 0; row < rows->size(); ++row) {
+    auto handlers = texts_of(rows->text(row, 2));
+    if (!handlers) return std::move(handlers).error();
+    workers.push_back({std::string{rows->text(row, 0)}, rows->int8(row, 1), *std::move(handlers),
+                       std::string{rows->text(row, 3)}, rows->timestamptz(row, 4), rows->timestamptz(row, 5)});
+  }
+  return workers;
+}
+
+}  // namespace sluice::store

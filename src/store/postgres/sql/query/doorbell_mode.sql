@@ -1,0 +1,2 @@
+-- When an insert rings.
+select value from core.settings where key = 'doorbell'

@@ -1,0 +1,2 @@
+-- Forgets a worker process that ended in order.
+select core.worker_depart($1::text)

@@ -1,0 +1,2 @@
+-- Changes when another connection, of whichever process, has committed a change.
+pragma data_version

@@ -1,0 +1,2 @@
+-- A worker process has ended.
+delete from workers where identity = :identity

@@ -1,0 +1,102 @@
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+
+#include "store/sqlite/sqlite_store.hpp"
+#include "store/sqlite/sqlite_store_impl.hpp"
+
+namespace sluice::store::sqlite {
+namespace {
+
+// How soon a commit of another process is noticed: nobody tells, so the ear looks.
+constexpr Duration kLookEvery = std::chrono::milliseconds{50};
+
+/// Hears its own process at once through the bell, and everybody else by looking at the file.
+class SqliteEar final : public Ear {
+ public:
+  static Result<std::unique_ptr<Ear>> open(std::unique_ptr<Connection> connection, std::shared_ptr<Bell> bell) {
+    std::unique_ptr<SqliteEar> ear{new SqliteEar(std::move(connection), std::move(bell))};
+    if (auto looked = ear->look(); !looked) return std::move(looked).error();
+    return std::unique_ptr<Ear>{std::move(ear)};
+  }
+
+  Result<Heard> wait(Duration at_most) override {
+    const auto deadline = std::chrono::steady_clock::now() + at_most;
+    for (;;) {
+      // Read before the look: a commit is in the file before it rings, so that whatever rang up to here
+      // is seen by this look and not told a second time by the next.
+      const std::uint64_t rings = bell_->rings();
+      auto changed = look();
+      if (!changed) return std::move(changed).error();
+      if (std::exchange(heard_, rings) != rings || *changed) return Heard::ring;
+      if (probed_.exchange(false)) return Heard::echo;
+      if (interrupted_.exchange(false)) return Heard::nothing;
+      const auto left = std::chrono::duration_cast<Duration>(deadline - std::chrono::steady_clock::now());
+      if (left <= Duration::zero()) return Heard::nothing;
+      bell_->wait(std::min(left, kLookEvery),
+                  [this](std::uint64_t rung) { return rung != heard_ || interrupted_ || probed_; });
+    }
+  }
+
+  Result<void> probe() override {
+    probed_ = true;
+    bell_->nudge();
+    return {};
+  }
+
+  void attend(bool) override {}
+
+  void interrupt() override {
+    interrupted_ = true;
+    bell_->nudge();
+  }
+
+  Result<void> wake_others() override {
+    bell_->ring();
+    return {};
+  }
+
+  [[nodiscard]] std::string obstacle() const override { return {}; }
+
+ private:
+  SqliteEar(std::unique_ptr<Connection> connection, std::shared_ptr<Bell> bell)
+      : connection_(std::move(connection)), bell_(std::move(bell)), heard_(bell_->rings()) {}
+
+  /// Whether another connection has committed since the last look. Those of this process count as well:
+  /// its settles cost one look in vain, after which the file stays as it is.
+  Result<bool> look() {
+    auto version = connection_->first(sql::data_version, {}, [](Row& row) { return row.integer(); });
+    if (!version) return std::move(version).error();
+    return std::exchange(seen_, version->value_or(0)) != seen_;
+  }
+
+  std::unique_ptr<Connection> connection_;
+  std::shared_ptr<Bell> bell_;
+  std::uint64_t heard_;
+  std::int64_t seen_ = 0;
+  std::atomic<bool> probed_ = false;
+  std::atomic<bool> interrupted_ = false;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Ear>> SqliteStore::listen(const std::vector<std::string>&) {
+  auto connection = database_->open_another();
+  if (!connection) return std::move(connection).error();
+  return SqliteEar::open(*std::move(connection), bell_);
+}
+
+Result<DoorbellMode> SqliteStore::doorbell() { return DoorbellMode::always; }
+
+Result<void> SqliteStore::set_doorbell(DoorbellMode, const Actor&) {
+  return Error{ErrorCode::invalid, Retry::never, "an embedded store has no doorbell mode: a publish always rings",
+               "mode", "doorbell modes exist on PostgreSQL only"};
+}
+
+}  // namespace sluice::store::sqlite
+
+namespace sluice::store {
+
+void ring_ears(const std::string& path) { sqlite::Bell::of(path)->ring(); }
+
+}  // namespace sluice::store

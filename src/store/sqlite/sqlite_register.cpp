@@ -1,0 +1,153 @@
+#include "core/json.hpp"
+#include "store/sqlite/json_list.hpp"
+#include "store/sqlite/sqlite_settle.hpp"
+#include "store/sqlite/sqlite_store_impl.hpp"
+
+namespace sluice::store::sqlite {
+namespace {
+
+constexpr Duration kForgetWorkersAfter = std::chrono::hours{24};
+
+SubscriptionRecord read_subscription(Row& row) {
+  SubscriptionRecord record;
+  record.generation = row.integer();
+  record.subscription.handler_name = row.text();
+  record.subscription.event_types = read_list(row);
+  record.subscription.context = row.optional_text();
+  record.subscription.channel = row.optional_text();
+  record.registered_at = row.timestamp();
+  return record;
+}
+
+Result<std::vector<SubscriptionRecord>> list(Connection& connection, std::optional<Generation> generation) {
+  std::vector<SubscriptionRecord> all;
+  auto listed = connection.each(sql::subscriptions, {{":generation", generation}},
+                                [&](Row& row) { all.push_back(read_subscription(row)); });
+  if (!listed) return std::move(listed).error();
+  return all;
+}
+
+Result<void> change_registry(Connection& connection) {
+  auto changed = connection.run(sql::registry_change, {});
+  if (!changed) return std::move(changed).error();
+  return {};
+}
+
+}  // namespace
+
+Result<void> SqliteStore::subscribe(Generation generation, std::span<const Subscription> subscriptions) {
+  if (generation < kFirstGeneration) return invalid("generation", "the generation must be at least 1");
+  return database_->write([&](Connection& connection) -> Result<void> {
+    const Timestamp now = clock_();
+    std::int64_t changed = 0;
+    for (const Subscription& subscription : subscriptions) {
+      auto written = connection.run(sql::subscribe, {{":generation", generation},
+                                                     {":handler_name", subscription.handler_name},
+                                                     {":event_types", json_list(subscription.event_types)},
+                                                     {":context", subscription.context},
+                                                     {":channel", subscription.channel},
+                                                     {":now", now}});
+      if (!written) return std::move(written).error();
+      changed += *written;
+    }
+    if (changed == 0) return {};
+    return change_registry(connection);
+  });
+}
+
+Result<void> SqliteStore::unsubscribe(Generation generation, const std::string& handler_name, const Actor& actor) {
+  auto done = database_->write([&](Connection& connection) -> Result<void> {
+    auto deleted = connection.run(sql::unsubscribe, {{":generation", generation}, {":handler_name", handler_name}});
+    if (!deleted) return std::move(deleted).error();
+    if (*deleted == 0) {
+      return Error{ErrorCode::not_found,
+                   Retry::never,
+                   "handler " + handler_name + " has no subscription in generation " + std::to_string(generation),
+                   "handler_name",
+                   {}};
+    }
+    if (auto changed = change_registry(connection); !changed) return changed;
+    auto released = connection.run(sql::stop_waiting, {{":handler_name", handler_name}, {":generation", generation}});
+    if (!released) return std::move(released).error();
+    std::string detail = "{\"generation\":" + std::to_string(generation) + ",\"handler_name\":";
+    json::append_quoted(detail, handler_name);
+    return record_audit(connection, actor, {clock_(), "unsubscribe", std::nullopt, detail + "}"});
+  });
+  // What waited for this handler alone can be finished now.
+  if (done) bell_->ring();
+  return done;
+}
+
+Result<Registry> SqliteStore::registry(Generation generation) {
+  return database_->read([&](Connection& connection) -> Result<Registry> {
+    auto version = registry_version(connection);
+    if (!version) return std::move(version).error();
+    auto subscribed = list(connection, generation);
+    if (!subscribed) return std::move(subscribed).error();
+    return Registry{*version, *std::move(subscribed)};
+  });
+}
+
+Result<std::vector<SubscriptionRecord>> SqliteStore::subscriptions() {
+  return database_->read([](Connection& connection) { return list(connection, std::nullopt); });
+}
+
+Result<std::vector<UnsubscribedCount>> SqliteStore::unsubscribed() {
+  return database_->read([](Connection& connection) -> Result<std::vector<UnsubscribedCount>> {
+    std::vector<UnsubscribedCount> counts;
+    auto listed = connection.each(sql::unsubscribed, {}, [&](Row& row) {
+      UnsubscribedCount count;
+      count.generation = row.integer();
+      count.event_type = row.text();
+      count.target = row.optional_text();
+      count.count = row.integer();
+      count.oldest = row.timestamp();
+      counts.push_back(std::move(count));
+    });
+    if (!listed) return std::move(listed).error();
+    return counts;
+  });
+}
+
+Result<void> SqliteStore::announce(const WorkerRecord& worker) {
+  return database_->write([&](Connection& connection) -> Result<void> {
+    const Timestamp now = clock_();
+    auto announced = connection.run(sql::worker_announce, {{":identity", worker.identity},
+                                                           {":generation", worker.generation},
+                                                           {":handlers", json_list(worker.handlers)},
+                                                           {":listener", worker.listener},
+                                                           {":now", now}});
+    if (!announced) return std::move(announced).error();
+    auto forgotten = connection.run(sql::worker_forget, {{":before", now - kForgetWorkersAfter}});
+    if (!forgotten) return std::move(forgotten).error();
+    return {};
+  });
+}
+
+Result<void> SqliteStore::depart(const std::string& identity) {
+  return database_->write([&](Connection& connection) -> Result<void> {
+    auto departed = connection.run(sql::worker_depart, {{":identity", identity}});
+    if (!departed) return std::move(departed).error();
+    return {};
+  });
+}
+
+Result<std::vector<WorkerRecord>> SqliteStore::workers(Duration within) {
+  return database_->read([&](Connection& connection) -> Result<std::vector<WorkerRecord>> {
+    std::vector<WorkerRecord> all;
+    auto listed = connection.each(sql::worker_list, {{":since", clock_() - within}}, [&](Row& row) {
+      WorkerRecord worker;
+      worker.identity = row.text();
+      worker.generation = row.integer();
+      worker.handlers = read_list(row);
+      worker.listener = row.text();
+      worker.started_at = row.timestamp();
+      worker.seen_at = row.timestamp();
+      all.push_back(std::move(worker));
+    });
+    if (!listed) return std::move(listed).error();
+    return all;
+  });
+}
+
+}  // namespace sluice::store::sqlite

@@ -1,0 +1,116 @@
+#include "store/sqlite/sqlite_settle.hpp"
+
+#include <algorithm>
+
+#include "store/sqlite/sqlite_store_impl.hpp"
+
+namespace sluice::store::sqlite {
+namespace {
+
+Result<void> check(std::span<const SettleItem> items) {
+  for (const SettleItem& item : items) {
+    if (item.settlement.next == Status::in_flight) {
+      return invalid("settlement", "a claim cannot be settled as in_flight: use heartbeat to keep it");
+    }
+    if (!item.handled_by.empty() && item.idempotency_key.empty()) {
+      return invalid("idempotency_key", "the idempotency key is needed to record who handled the event");
+    }
+  }
+  return {};
+}
+
+std::optional<std::string> progress_of(const Settlement& decision) {
+  if (decision.progress.empty()) return std::nullopt;
+  return progress_to_json(decision.progress);
+}
+
+/// How many rows changed: none when the claim is lost.
+Result<std::int64_t> apply(Connection& connection, const SettleItem& item, Timestamp now) {
+  const Settlement& decision = item.settlement;
+  const ClaimRef& claim = item.claim;
+  if (decision.next == Status::delivered) {
+    return connection.run(sql::settle_delivered,
+                          {{":now", now}, {":id", claim.event_id}, {":claim_seq", claim.claim_seq}});
+  }
+  const auto progress = progress_of(decision);
+  if (decision.next == Status::failed) {
+    return connection.run(sql::settle_failed, {{":counted", decision.counts_attempt},
+                                               {":recorded", decision.records_error},
+                                               {":last_error", decision.last_error},
+                                               {":failure_class", decision.error_class},
+                                               {":fingerprint", decision.fingerprint},
+                                               {":now", now},
+                                               {":progress", progress},
+                                               {":lane", decision.lane},
+                                               {":id", claim.event_id},
+                                               {":claim_seq", claim.claim_seq}});
+  }
+  return connection.run(sql::settle_pending, {{":retry_after", decision.not_before.value_or(now + decision.delay)},
+                                              {":counted", decision.counts_attempt},
+                                              {":recorded", decision.records_error},
+                                              {":last_error", decision.last_error},
+                                              {":failure_class", decision.error_class},
+                                              {":fingerprint", decision.fingerprint},
+                                              {":now", now},
+                                              {":progress", progress},
+                                              {":lane", decision.lane},
+                                              {":id", claim.event_id},
+                                              {":claim_seq", claim.claim_seq}});
+}
+
+}  // namespace
+
+Result<RegistryVersion> registry_version(Connection& connection) {
+  auto version = connection.first(sql::registry_version, {}, [](Row& row) { return row.integer(); });
+  if (!version) return std::move(version).error();
+  return version->value_or(0);
+}
+
+Result<bool> record_handled(Connection& connection, const HandledKey& key, const Uuid& event_id, Timestamp now) {
+  auto recorded = connection.run(sql::record_handled, {{":handler_name", key.handler_name},
+                                                       {":idempotency_key", key.idempotency_key},
+                                                       {":now", now},
+                                                       {":event_id", event_id}});
+  if (!recorded) return std::move(recorded).error();
+  return *recorded == 1;
+}
+
+bool gives_back(std::span<const SettleItem> items) {
+  return std::any_of(items.begin(), items.end(),
+                     [](const SettleItem& item) { return item.settlement.next == Status::pending; });
+}
+
+Result<SettleReport> settle_on(Connection& connection, const Settling& settling) {
+  SettleReport report;
+  if (auto usable = check(settling.items); !usable) return std::move(usable).error();
+  if (settling.based_on) {
+    auto current = registry_version(connection);
+    if (!current) return std::move(current).error();
+    if (*current != *settling.based_on) return registry_changed();
+  }
+  for (const SettleItem& item : settling.items) {
+    for (const std::string& handler : item.handled_by) {
+      auto recorded = record_handled(connection, {handler, item.idempotency_key}, item.claim.event_id, settling.now);
+      if (!recorded) return std::move(recorded).error();
+    }
+    auto changed = apply(connection, item, settling.now);
+    if (!changed) return std::move(changed).error();
+    if (*changed == 0) {
+      report.fenced.push_back(item.claim.event_id);
+    } else {
+      ++report.settled;
+    }
+  }
+  return report;
+}
+
+Result<SettleReport> SqliteStore::settle(std::span<const SettleItem> items, std::optional<RegistryVersion> based_on) {
+  if (items.empty()) return SettleReport{};
+  auto report = database_->write([&](Connection& connection) {
+    return settle_on(connection, {items, based_on, clock_()});
+  });
+  if (report && gives_back(items)) bell_->ring();
+  return report;
+}
+
+}  // namespace sluice::store::sqlite

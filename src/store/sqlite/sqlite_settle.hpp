@@ -1,0 +1,28 @@
+// Applying decisions in a transaction that somebody else begins and ends.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "store/claiming.hpp"
+#include "store/sqlite/connection.hpp"
+
+namespace sluice::store::sqlite {
+
+struct Settling {
+  std::span<const SettleItem> items;
+  std::optional<RegistryVersion> based_on;
+  Timestamp now;
+};
+
+Result<SettleReport> settle_on(Connection& connection, const Settling& settling);
+
+/// Records that a handler has handled an event; false when it was recorded before.
+Result<bool> record_handled(Connection& connection, const HandledKey& key, const Uuid& event_id, Timestamp now);
+
+Result<RegistryVersion> registry_version(Connection& connection);
+
+/// Whether one of the decisions gives its event back, so that somebody may claim it.
+bool gives_back(std::span<const SettleItem> items);
+
+}  // namespace sluice::store::sqlite

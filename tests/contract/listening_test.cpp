@@ -1,0 +1,128 @@
+#include <future>
+
+#include "tests/contract/contract.hpp"
+
+namespace sluice::contract {
+namespace {
+
+using store::DoorbellMode;
+using store::Ear;
+using store::Heard;
+using testing::SizeIs;
+
+constexpr const char* kChannel = "outbox_gen_1";
+/// Far beyond what any wake-up takes: a wait that lasts so long has heard nothing.
+constexpr Duration kLong = 1min;
+
+class ListeningContract : public StoreContract {
+ protected:
+  std::unique_ptr<Ear> listen(const std::string& channel = kChannel) { return must(store().listen({channel})); }
+  static std::vector<NewEvent> one_event(const std::string& channel = kChannel) {
+    NewEvent event = an_event();
+    event.channel = channel;
+    return {event};
+  }
+};
+SLUICE_OVER_EVERY_STORE(ListeningContract);
+
+TEST_P(ListeningContract, APublishRings) {
+  const auto ear = listen();
+  publish(one_event());
+  EXPECT_EQ(must(ear->wait(kLong)), Heard::ring);
+}
+
+TEST_P(ListeningContract, APublishThroughAnotherStoreRings) {
+  const auto ear = listen();
+  must(second_store()->publish(one_event()));
+  EXPECT_EQ(must(ear->wait(kLong)), Heard::ring);
+}
+
+TEST_P(ListeningContract, ACommitPastTheStoreRings) {
+  const auto ear = listen();
+  raw_sql(
+      "insert into {outbox} (event_type, source, generation, channel, payload) "
+      "values ('a.b', 'tests', 1, 'outbox_gen_1', '{}')");
+  EXPECT_EQ(must(ear->wait(kLong)), Heard::ring);
+}
+
+TEST_P(ListeningContract, ASleeperIsWoken) {
+  const auto ear = listen();
+  auto heard = std::async(std::launch::async, [&] { return must(ear->wait(kLong)); });
+  publish(one_event());
+  EXPECT_EQ(heard.get(), Heard::ring);
+}
+
+TEST_P(ListeningContract, EveryEarHearsIt) {
+  const auto first = listen();
+  const auto second = listen();
+  publish(one_event());
+  EXPECT_EQ(must(first->wait(kLong)), Heard::ring);
+  EXPECT_EQ(must(second->wait(kLong)), Heard::ring);
+}
+
+TEST_P(ListeningContract, NothingHappensNothingIsHeard) {
+  const auto ear = listen();
+  EXPECT_EQ(must(ear->wait(0s)), Heard::nothing);
+}
+
+TEST_P(ListeningContract, AProbeComesBack) {
+  const auto ear = listen();
+  must(ear->probe());
+  EXPECT_EQ(must(ear->wait(kLong)), Heard::echo);
+}
+
+TEST_P(ListeningContract, AProbeOfOneEarIsNotHeardByAnother) {
+  const auto first = listen();
+  const auto second = listen();
+  must(first->probe());
+  must(second->probe());
+  EXPECT_EQ(must(first->wait(kLong)), Heard::echo);
+  EXPECT_EQ(must(second->wait(kLong)), Heard::echo);
+  EXPECT_EQ(must(first->wait(0s)), Heard::nothing);
+}
+
+TEST_P(ListeningContract, OtherChannelsAreHeardOnlyWhereThereIsOneForAll) {
+  const auto ear = listen();
+  publish(one_event("outbox_gen_2"));
+  must(ear->probe());
+  // The probe was sent later: had the publish been heard, it would come first.
+  EXPECT_EQ(must(ear->wait(kLong)), store().capabilities().listen ? Heard::echo : Heard::ring);
+}
+
+TEST_P(ListeningContract, AnInterruptEndsTheWait) {
+  const auto ear = listen();
+  auto heard = std::async(std::launch::async, [&] { return must(ear->wait(1h)); });
+  ear->interrupt();
+  EXPECT_EQ(heard.get(), Heard::nothing);
+}
+
+TEST_P(ListeningContract, AnEarThatIsDroppedLeavesTheOthersAlone) {
+  const auto ear = listen();
+  listen().reset();
+  publish(one_event());
+  EXPECT_EQ(must(ear->wait(kLong)), Heard::ring);
+}
+
+TEST_P(ListeningContract, NothingStandsBetweenUsAndTheDatabase) { EXPECT_EQ(listen()->obstacle(), ""); }
+
+TEST_P(ListeningContract, TheDoorbellAlwaysRingsUnlessToldOtherwise) {
+  EXPECT_EQ(must(store().doorbell()), DoorbellMode::always);
+}
+
+TEST_P(ListeningContract, TheModeOfTheDoorbellIsKeptAndAuditedWhereThereIsOne) {
+  const auto changed = store().set_doorbell(DoorbellMode::when_idle, operator_alice());
+  if (!store().capabilities().listen) {
+    ASSERT_FALSE(changed);
+    EXPECT_EQ(changed.error().code, ErrorCode::invalid);
+    EXPECT_EQ(must(store().doorbell()), DoorbellMode::always);
+    return;
+  }
+  must(changed);
+  EXPECT_EQ(must(second_store()->doorbell()), DoorbellMode::when_idle);
+  EXPECT_THAT(raw_sql("select 1 from {audit} where actor = 'alice@example.com'"), SizeIs(1));
+  must(store().set_doorbell(DoorbellMode::always, operator_alice()));
+  EXPECT_EQ(must(second_store()->doorbell()), DoorbellMode::always);
+}
+
+}  // namespace
+}  // namespace sluice::contract

@@ -1,0 +1,191 @@
+// The listener against real failures: a dead socket, a pooler, a server that crashes.
+#include <cstdlib>
+#include <fstream>
+
+#include "tests/delivery/child.hpp"
+#include "tests/delivery/delivery_fixture.hpp"
+#include "tests/support/postgres_database.hpp"
+#include "tests/support/postgres_server.hpp"
+#include "tests/support/tcp_gate.hpp"
+#include "tests/support/temp_dir.hpp"
+
+namespace sluice::test {
+namespace {
+
+using runtime::ListenerState;
+
+/// The same proportions as in production, in less time.
+runtime::ListenerTimes quick_times() {
+  runtime::ListenerTimes times;
+  times.poll = 20ms;
+  times.safety_poll = kNever;
+  times.reconnect = {10ms, 300ms};
+  times.probe_interval = 100ms;
+  times.probe_deadline = 200ms;
+  return times;
+}
+
+std::string with_port(const std::string& url, int port) {
+  const std::size_t host = url.find("127.0.0.1:") + 10;
+  return url.substr(0, host) + std::to_string(port) + url.substr(url.find('/', host));
+}
+
+int port_of(const std::string& url) { return std::stoi(url.substr(url.find("127.0.0.1:") + 10)); }
+
+TEST(ListenerFaults, StartupDrain) {
+  const PostgresDatabase database;
+  const auto publisher = open_store(database.url());
+  std::vector<Uuid> before;
+  for (int i = 0; i < 25; ++i) before.push_back(publish_one(*publisher));
+  Journal journal;
+  DeliveringProcess process{
+      open_store(database.url()), {journalling("tests.journal", journal)}, patient_options("p:1")};
+  for (const Uuid& id : before) journal.await("tests.journal", id);
+}
+
+TEST(ListenerFaults, ANotifyWakesWithoutAnyPoll) {
+  const PostgresDatabase database;
+  const auto publisher = open_store(database.url());
+  Journal journal;
+  DeliveringProcess process{
+      open_store(database.url()), {journalling("tests.journal", journal)}, patient_options("p:1")};
+  eventually([&] { return process->listener_state() == ListenerState::listening; });
+  for (int i = 0; i < 20; ++i) journal.await("tests.journal", publish_one(*publisher));
+  EXPECT_GT(process->listener_counts().rings, 0);
+}
+
+TEST(ListenerFaults, ABlackHoledSocketIsNoticedAndTheBacklogDrainsMeanwhile) {
+  const PostgresDatabase database;
+  const auto publisher = open_store(database.url());
+  TcpGate gate{port_of(database.url())};
+  Journal journal;
+  auto options = patient_options("p:1");
+  options.listener = quick_times();
+  DeliveringProcess process{
+      open_store(with_port(database.url(), gate.port())), {journalling("tests.journal", journal)}, options};
+  eventually([&] { return process->listener_state() == ListenerState::listening; });
+  journal.await("tests.journal", publish_one(*publisher));
+
+  gate.swallow_listeners();
+  ASSERT_GE(gate.swallowed(), 1);
+  eventually([&] { return process->listener_counts().deaf >= 1; });
+  journal.await("tests.journal", publish_one(*publisher));
+  // A new connection is not swallowed: it listens again.
+  eventually([&] { return process->listener_state() == ListenerState::listening; });
+  journal.await("tests.journal", publish_one(*publisher));
+}
+
+TEST(ListenerFaults, TerminatedBackendsAreReplaced) {
+  const PostgresDatabase database;
+  const auto publisher = open_store(database.url());
+  Journal journal;
+  auto options = patient_options("p:1");
+  options.listener = quick_times();
+  DeliveringProcess process{open_store(database.url()), {journalling("tests.journal", journal)}, options};
+  SqlSession session{database.url()};
+  for (int round = 0; round < 5; ++round) {
+    eventually([&] { return process->listener_state() == ListenerState::listening; });
+    session.must(
+        "select pg_terminate_backend(pid) from pg_stat_activity "
+        "where datname = current_database() and application_name = 'sluice listener'");
+    journal.await("tests.journal", publish_one(*publisher));
+  }
+}
+
+// A real PgBouncer in transaction mode, which loses LISTEN between transactions.
+TEST(ListenerFaults, ATransactionPoolerIsDetectedAndSaid) {
+  const PostgresDatabase database;
+  const auto publisher = open_store(database.url());
+  const TempDir folder;
+  const int port = free_port();
+  {
+    std::ofstream settings{folder.file("pgbouncer.ini")};
+    settings << "[databases]\n"
+             << database.name() << " = host=127.0.0.1 port=" << port_of(database.url())
+             << " user=sluice password=sluice\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = " << port
+             << "\nauth_type = any\npool_mode = transaction\nunix_socket_dir =\nserver_reset_query =\n"
+             << "ignore_startup_parameters = extra_float_digits\nlogfile = " << folder.file("log") << "\n";
+  }
+  std::vector<std::string> words{"/usr/sbin/pgbouncer", "-q", folder.file("pgbouncer.ini")};
+  if (::geteuid() == 0) {
+    ASSERT_EQ(
+        std::system(("chmod 777 " + folder.path().string() + " && chown -R nobody " + folder.path().string()).c_str()),
+        0);
+    words = {"/usr/sbin/pgbouncer", "-q", "-u", "nobody", folder.file("pgbouncer.ini")};
+  }
+  Child pooler{words};
+  const std::string url = with_port(database.url(), port);
+  std::unique_ptr<store::Store> pooled;
+  eventually([&] {
+    store::PostgresOptions options;
+    options.dsn = url;
+    options.max_connections = 12;
+    auto opened = store::open_postgres(options);
+    if (opened) pooled = *std::move(opened);
+    return pooled != nullptr;
+  });
+
+  std::mutex mutex;
+  std::string log;
+  const telemetry::Logger logger{[&](std::string_view line) {
+                                   const std::lock_guard lock{mutex};
+                                   log += line;
+                                 },
+                                 {}};
+  Journal journal;
+  auto options = patient_options("p:1");
+  options.listener = quick_times();
+  DeliveringProcess process{std::move(pooled), {journalling("tests.journal", journal)}, options, logger};
+  eventually([&] { return process->listener_counts().deaf >= 1; });
+  eventually([&] { return process->listener_state() == ListenerState::deaf; });
+  for (int i = 0; i < 5; ++i) journal.await("tests.journal", publish_one(*publisher));
+  const std::lock_guard lock{mutex};
+  EXPECT_NE(log.find("a connection pooler stands between"), std::string::npos) << log;
+}
+
+// A server that crashes under load: nothing is lost, and LISTEN is armed again.
+TEST(ListenerFaults, ACrashedServerUnderLoadLosesNothing) {
+  PostgresServer server;
+  {
+    store::PostgresOptions options;
+    options.dsn = server.url();
+    options.check_schema = false;
+    auto store = store::open_postgres(options);
+    ASSERT_TRUE(store) << store.error().message;
+    ASSERT_TRUE((*store)->migrate());
+  }
+  const auto publisher = open_store(server.url());
+  Journal journal;
+  auto options = patient_options("p:1");
+  options.listener = quick_times();
+  options.worker.ttl = 300ms;
+  options.reap_interval = 100ms;
+  auto handler = journalling("tests.journal", journal);
+  handler.retry.max_attempts = 1'000;
+  DeliveringProcess process{open_store(server.url()), {std::move(handler)}, options};
+
+  std::vector<Uuid> acknowledged;
+  for (int crash = 0; crash < 3; ++crash) {
+    std::jthread breaker{[&] { server.crash_and_restart(); }};
+    for (int i = 0; i < 200; ++i) {
+      store::NewEvent event = on_channel(an_event());
+      // The answer to a commit may be lost: the same id again is safe, until it is acknowledged.
+      eventually([&] { return publisher->publish(std::span{&event, 1}).has_value(); });
+      acknowledged.push_back(event.envelope.event_id());
+    }
+  }
+  for (const Uuid& id : acknowledged) journal.await("tests.journal", id);
+  eventually([&] { return process->listener_state() == ListenerState::listening; });
+  // The ring is enough again: no poll is due while it listens.
+  journal.await("tests.journal", publish_one(*publisher));
+  eventually([&] {
+    const auto status = process.store().status();
+    if (!status) return false;
+    std::int64_t open = 0;
+    for (const auto& count : status->counts) open += count.status == Status::delivered ? 0 : count.count;
+    return open == 0;
+  });
+}
+
+}  // namespace
+}  // namespace sluice::test
