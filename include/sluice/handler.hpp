@@ -7,8 +7,8 @@
 //   void (std::span<const EventEnvelope>, Transaction&)   the same, for a batch
 //
 // each of them optionally with a last parameter `const Delivery&`. A function may return Verdict instead
-// of void; a batch std::vector<Verdict>, one per event. A batch in a transaction stands or falls as one:
-// when it throws, its events are tried one by one.
+// of void; a batch std::vector<Verdict>, one per event. A batch in a transaction returns void and stands or
+// falls as one: when it throws, its events are tried one by one.
 //
 // Returning means handled. Throwing means a failed attempt: TerminalError and what derives from it, a
 // payload error, an integrity violation (SQLSTATE class 23) and the classes that the retry policy names
@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -136,15 +137,27 @@ class Transaction {
 
 namespace detail {
 
-template <class F, class... A>
-concept gives_void_or_verdict = std::is_invocable_v<F&, A...> &&
-    (std::is_void_v<std::invoke_result_t<F&, A...>> || std::is_same_v<std::invoke_result_t<F&, A...>, Verdict>);
-template <class F, class... A>
-concept gives_void_or_verdicts = std::is_invocable_v<F&, A...> &&
-    (std::is_void_v<std::invoke_result_t<F&, A...>> ||
-     std::is_same_v<std::invoke_result_t<F&, A...>, std::vector<Verdict>>);
-template <class F, class... A>
-concept gives_task = std::is_invocable_r_v<Task, F&, A...>;
+template <class R, class F, class... A>
+concept gives_void_or = std::is_invocable_v<F&, A...> &&
+    (std::is_void_v<std::invoke_result_t<F&, A...>> || std::is_same_v<std::invoke_result_t<F&, A...>, R>);
+
+using One = const EventEnvelope&;
+using Many = std::span<const EventEnvelope>;
+using Info = const Delivery&;
+
+template <class F>
+concept CoroutineShape = std::is_invocable_r_v<Task, F&, One> || std::is_invocable_r_v<Task, F&, One, Info>;
+template <class F>
+concept EachOnceShape =
+    gives_void_or<Verdict, F, One, Transaction&> || gives_void_or<Verdict, F, One, Transaction&, Info>;
+template <class F>
+concept BatchOnceShape = gives_void_or<void, F, Many, Transaction&> || gives_void_or<void, F, Many, Transaction&, Info>;
+template <class F>
+concept EachShape = gives_void_or<Verdict, F, One> || gives_void_or<Verdict, F, One, Info>;
+template <class F>
+concept BatchShape = gives_void_or<std::vector<Verdict>, F, Many> || gives_void_or<std::vector<Verdict>, F, Many, Info>;
+template <class F>
+concept HandlerShape = CoroutineShape<F> || EachOnceShape<F> || BatchOnceShape<F> || EachShape<F> || BatchShape<F>;
 
 template <class F, class... A>
 auto call(F& f, const Delivery& delivery, A&&... a) {
@@ -167,43 +180,37 @@ class EventHandler {
   using BatchOnce = std::function<void(Events, Transaction&, const Delivery&)>;
   using Shape = std::variant<Each, Coroutine, Batch, EachOnce, BatchOnce>;
 
+  /// Any callable of the shapes above, also one that can only be moved.
   template <class F>
-  requires(!std::is_same_v<std::remove_cvref_t<F>, EventHandler>) EventHandler(F f)
-      : shape_(shape_of(std::move(f))) {}  // NOLINT(google-explicit-constructor)
+  requires detail::HandlerShape<F> EventHandler(F f)  // NOLINT(google-explicit-constructor)
+      : shape_(shape_of(std::make_shared<F>(std::move(f)))) {}
 
   [[nodiscard]] const Shape& shape() const { return shape_; }
 
  private:
   template <class F>
-  static Shape shape_of(F f) {
-    using E = const EventEnvelope&;
-    using D = const Delivery&;
-    if constexpr (detail::gives_task<F, E> || detail::gives_task<F, E, D>) {
-      return Coroutine{
-          [f = std::move(f)](E event, D delivery) mutable -> Task { return detail::call(f, delivery, event); }};
-    } else if constexpr (detail::gives_void_or_verdict<F, E, Transaction&> ||
-                         detail::gives_void_or_verdict<F, E, Transaction&, D>) {
-      return EachOnce{[f = std::move(f)](E event, Transaction& transaction, D delivery) mutable {
-        return verdict([&] { return detail::call(f, delivery, event, transaction); });
+  static Shape shape_of(std::shared_ptr<F> f) {
+    using detail::Info;
+    using detail::One;
+    if constexpr (detail::CoroutineShape<F>) {
+      return Coroutine{[f](One event, Info delivery) -> Task { return detail::call(*f, delivery, event); }};
+    } else if constexpr (detail::EachOnceShape<F>) {
+      return EachOnce{[f](One event, Transaction& transaction, Info delivery) {
+        return verdict([&] { return detail::call(*f, delivery, event, transaction); });
       }};
-    } else if constexpr (std::is_invocable_v<F&, Events, Transaction&> ||
-                         std::is_invocable_v<F&, Events, Transaction&, D>) {
-      return BatchOnce{[f = std::move(f)](Events events, Transaction& transaction, D delivery) mutable {
-        detail::call(f, delivery, events, transaction);
+    } else if constexpr (detail::BatchOnceShape<F>) {
+      return BatchOnce{[f](Events events, Transaction& transaction, Info delivery) {
+        detail::call(*f, delivery, events, transaction);
       }};
-    } else if constexpr (detail::gives_void_or_verdict<F, E> || detail::gives_void_or_verdict<F, E, D>) {
-      return Each{[f = std::move(f)](E event, D delivery) mutable {
-        return verdict([&] { return detail::call(f, delivery, event); });
-      }};
+    } else if constexpr (detail::EachShape<F>) {
+      return Each{[f](One event, Info delivery) { return verdict([&] { return detail::call(*f, delivery, event); }); }};
     } else {
-      static_assert(detail::gives_void_or_verdicts<F, Events> || detail::gives_void_or_verdicts<F, Events, D>,
-                    "a handler takes an EventEnvelope or a span of them, and optionally a Transaction and a Delivery");
-      return Batch{[f = std::move(f)](Events events, D delivery) mutable {
-        if constexpr (std::is_void_v<decltype(detail::call(f, delivery, events))>) {
-          detail::call(f, delivery, events);
+      return Batch{[f](Events events, Info delivery) {
+        if constexpr (std::is_void_v<decltype(detail::call(*f, delivery, events))>) {
+          detail::call(*f, delivery, events);
           return std::vector<Verdict>(events.size());
         } else {
-          return detail::call(f, delivery, events);
+          return detail::call(*f, delivery, events);
         }
       }};
     }

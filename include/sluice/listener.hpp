@@ -65,7 +65,7 @@ struct ListenerOptions {
 };
 
 struct ListenerStatus {
-  std::string state;   ///< listening, reconnecting, polling, deaf
+  std::string state;   ///< listening, reconnecting, polling, deaf; or stopped
   std::string worker;  ///< under which this process claims
   std::int64_t claimed = 0;
   std::int64_t delivered = 0;

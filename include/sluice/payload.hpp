@@ -27,6 +27,7 @@
 #include <tuple>
 
 #include <sluice/envelope.hpp>
+#include <sluice/handler.hpp>
 #include <sluice/result.hpp>
 #include <sluice/time.hpp>
 #include <sluice/uuid.hpp>
@@ -109,6 +110,14 @@ void set_payload(EnvelopeDraft& draft, const T& value);
 /// from_payload of an envelope of exactly this type. Any version is read: fields are only added.
 template <EventPayload T>
 Result<T> read_payload(const EventEnvelope& envelope);
+
+/// The same for handlers: throws PayloadError, which fails the event at once and names the field.
+template <EventPayload T>
+T payload_of(const EventEnvelope& envelope) {
+  Result<T> read = read_payload<T>(envelope);
+  if (!read) throw PayloadError{read.error().message};
+  return *std::move(read);
+}
 
 }  // namespace sluice
 

@@ -1,5 +1,6 @@
 // Task: what a coroutine handler returns. It starts when the listener starts it and may suspend on any
-// awaitable, on whose thread it then goes on; while it is suspended it costs no thread.
+// awaitable, on whose thread it then goes on. The coroutines of a claimed batch are under way at the same
+// time; one worker thread waits for all of them.
 //
 //   sluice::Task index(const sluice::EventEnvelope& event) {
 //     const auto page = co_await fetch(event.payload());

@@ -1,6 +1,7 @@
 #include <sluice/listener.hpp>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "library/open_store.hpp"
@@ -17,6 +18,18 @@ constexpr int kServiceConnections = 4;
 
 std::string own_context(const HandlerOptions& options) {
   return options.context.empty() ? std::string{scope_of(options.handler_name)} : options.context;
+}
+
+// The runtime names its own members; the user knows the options.
+Result<void> in_terms_of_options(Result<void> result) {
+  constexpr std::array kNames{std::pair{"event_types", "events"}, std::pair{"ttl", "claim_ttl"},
+                              std::pair{"listener.poll", "poll"}, std::pair{"listener.safety_poll", "safety_poll"},
+                              std::pair{"batch_max", "batch"},    std::pair{"workers", "threads"}};
+  if (result) return result;
+  for (const auto& [theirs, ours] : kNames) {
+    if (result.error().field == theirs) result.error().field = ours;
+  }
+  return result;
 }
 
 Result<runtime::RegisteredHandler> registered(HandlerOptions options, EventHandler handler, Generation generation) {
@@ -73,7 +86,7 @@ class EventListener::Impl {
     if (supervisor_) return invalid("handler_name", "handlers are registered before start()");
     auto made = registered(std::move(options), std::move(handler), generation_);
     if (!made) return std::move(made).error();
-    return handlers_.add(*std::move(made));
+    return in_terms_of_options(handlers_.add(*std::move(made)));
   }
 
   Result<void> start() {
@@ -81,7 +94,7 @@ class EventListener::Impl {
     auto logger = library::make_logger({options_.service, options_.environment, options_.log}, generation_);
     auto started = runtime::Supervisor::start(*opened_.store, std::move(handlers_), std::move(logger),
                                               supervisor_options(options_, generation_, identity_));
-    if (!started) return std::move(started).error();
+    if (!started) return in_terms_of_options(std::move(started).error());
     supervisor_ = *std::move(started);
     return {};
   }

@@ -84,15 +84,15 @@ Result<std::vector<Work>> Dispatcher::plan(std::vector<store::ClaimedEvent> even
   return works;
 }
 
-// Dedup is looked up for every subscribed handler, hosted or not: "all have handled it" must be known. An
-// idempotent handler that is alone with an event is spared.
+// Dedup is looked up for every subscribed handler, hosted or not: "all have handled it" must be known. A
+// handler that is alone with an event is spared when it is idempotent, or when its transaction will ask.
 Result<void> Dispatcher::find_handled(std::vector<Work>& works,
                                       const std::vector<std::vector<std::string>>& subscribed) {
   std::vector<store::HandledKey> keys;
   for (std::size_t i = 0; i < works.size(); ++i) {
     if (subscribed[i].size() == 1 && works[i].event.progress.empty()) {
       const RegisteredHandler* only = environment_.handlers.find(subscribed[i].front());
-      if (only != nullptr && only->idempotent) continue;
+      if (only != nullptr && (only->idempotent || is_once(*only))) continue;
     }
     for (const std::string& handler : subscribed[i]) {
       keys.push_back({handler, works[i].event.envelope.idempotency_key()});

@@ -10,6 +10,14 @@ void Doorbell::ring() {
   changed_.notify_all();
 }
 
+void Doorbell::ring_one() {
+  {
+    const std::lock_guard lock{mutex_};
+    one_wanted_ = true;
+  }
+  changed_.notify_one();
+}
+
 std::uint64_t Doorbell::rings() const {
   const std::lock_guard lock{mutex_};
   return rings_;
@@ -17,12 +25,13 @@ std::uint64_t Doorbell::rings() const {
 
 void Doorbell::rest(const std::stop_token& stop, Duration at_most, std::uint64_t seen) {
   std::unique_lock lock{mutex_};
-  changed_.wait_for(lock, stop, at_most, [&] { return rings_ != seen; });
+  changed_.wait_for(lock, stop, at_most, [&] { return rings_ != seen || one_wanted_; });
+  one_wanted_ = false;
 }
 
 void Doorbell::sleep(const std::stop_token& stop, Duration at_most) {
   std::unique_lock lock{mutex_};
-  changed_.wait_for(lock, stop, at_most, [] { return false; });
+  never_.wait_for(lock, stop, at_most, [] { return false; });
 }
 
 }  // namespace sluice::runtime

@@ -15,7 +15,8 @@ namespace sluice::runtime {
 
 class Doorbell {
  public:
-  void ring();
+  void ring();      ///< everybody looks
+  void ring_one();  ///< one of those who rest looks, or else the next one who is about to rest
   [[nodiscard]] std::uint64_t rings() const;
 
   /// Rests until the bell has rung since `seen`, `at_most` has passed, or a stop is asked for.
@@ -27,7 +28,9 @@ class Doorbell {
  private:
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
+  std::condition_variable_any never_;  // its own, so that nobody who sleeps takes a ring from one who rests
   std::uint64_t rings_ = 0;
+  bool one_wanted_ = false;
 };
 
 }  // namespace sluice::runtime

@@ -1,7 +1,9 @@
 #include "runtime/doorbell.hpp"
 
 #include <gtest/gtest.h>
+#include <semaphore>
 #include <thread>
+#include <vector>
 
 namespace sluice::runtime {
 namespace {
@@ -28,6 +30,33 @@ TEST(Doorbell, ARingEndsEveryRest) {
   one.join();
   other.join();
   EXPECT_EQ(bell.rings(), seen + 1);
+}
+
+TEST(Doorbell, RingingForOneEndsOneRestAtATime) {
+  Doorbell bell;
+  std::counting_semaphore<> ended{0};
+  std::jthread sleeper{[&](const std::stop_token& stop) { bell.sleep(stop, kForever); }};
+  std::vector<std::jthread> resting;
+  for (int i = 0; i < 3; ++i) {
+    resting.emplace_back([&] {
+      bell.rest({}, kForever, 0);
+      ended.release();
+    });
+  }
+  for (int i = 0; i < 3; ++i) {
+    bell.ring_one();
+    ended.acquire();
+  }
+  EXPECT_EQ(bell.rings(), 0U);
+}
+
+TEST(Doorbell, RingingForOneWhileNobodyRestsIsNotLost) {
+  Doorbell bell;
+  bell.ring_one();
+  bell.ring_one();
+  bell.rest({}, kForever, bell.rings());
+  bell.rest({}, 1ms, bell.rings());
+  EXPECT_EQ(bell.rings(), 0U);
 }
 
 TEST(Doorbell, AStopEndsTheRestAndTheSleep) {

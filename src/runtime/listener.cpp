@@ -78,7 +78,8 @@ void Listener::hear(ListenerHealth& health, Duration at_most) {
   if (*heard == store::Heard::echo) health.echoed();
   if (*heard != store::Heard::ring) return;
   ++rings_;
-  workers_.ring();
+  // One looks; if its batch is full it fetches the next.
+  workers_.ring_one();
 }
 
 void Listener::drop(ListenerHealth& health, bool deaf) {

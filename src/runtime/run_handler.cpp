@@ -27,11 +27,15 @@ std::vector<Outcome> outcomes_of(const std::vector<Verdict>& verdicts, std::size
 std::vector<Outcome> run_coroutines(const EventHandler::Coroutine& coroutine, std::span<Work* const> works,
                                     const Delivery& delivery) {
   std::vector<Outcome> outcomes(works.size());
+  // Each sees its own event only; a list, because they hold on to it.
+  std::list<Delivery> deliveries;
   std::latch left{static_cast<std::ptrdiff_t>(works.size())};
   std::list<Task> tasks;
   for (std::size_t i = 0; i < works.size(); ++i) {
     try {
-      tasks.push_back(coroutine(works[i]->event.envelope, delivery));
+      deliveries.push_back(delivery);
+      deliveries.back().attempts = {works[i]->event.attempts};
+      tasks.push_back(coroutine(works[i]->event.envelope, deliveries.back()));
     } catch (...) {
       outcomes[i] = Outcome::failed(failure_of(std::current_exception()));
       left.count_down();

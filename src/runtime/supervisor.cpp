@@ -179,7 +179,9 @@ Service Supervisor::worker_service(int number) {
   service.round = [this, worker, set_busy](const std::stop_token&) -> Result<Duration> {
     const auto report = worker->step(abandon_.get_token(), [&](bool full) {
       set_busy(true);
-      if (full) listener_.wake_others();
+      if (!full) return;
+      work_.ring_one();
+      listener_.wake_others();
     });
     if (!report || report->claimed == 0) set_busy(false);
     if (!report) return report.error();

@@ -99,7 +99,7 @@ class EffectTransaction {
     std::string idempotency_key;
   };
   enum class Entered {
-    fresh,    ///< locked, and recorded as handled by the handler: run it
+    fresh,    ///< recorded as handled by the handler: run it
     handled,  ///< the handler has handled this key before: do not run it
     fenced,   ///< the claim is lost: do not run it and do not settle it
   };

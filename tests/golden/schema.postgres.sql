@@ -38,9 +38,7 @@ declare
 begin
     v_held := array(
         select o.id from core.outbox o join unnest(p_ids, p_claim_seqs) as t(id, claim_seq) on o.id = t.id
-        where o.claim_seq = t.claim_seq and o.status = 'in_flight'
-        order by o.id
-        for update of o);
+        where o.claim_seq = t.claim_seq and o.status = 'in_flight');
     with recorded as (
         insert into core.event_handled (handler_name, idempotency_key, event_id)
         select p_handler, t.key, t.id from unnest(p_ids, p_keys) as t(id, key)

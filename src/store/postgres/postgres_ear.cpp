@@ -64,14 +64,12 @@ Result<void> PostgresEar::follow_mode() {
 
 Result<Heard> PostgresEar::wait(Duration at_most) {
   const auto deadline = Baton::Clock::now() + at_most;
+  if (Result<void> woken = finish_waking(); !woken) return woken.error();
   while (true) {
     const Result<Heard> heard = read_notes();
     if (!heard) return heard;
-    if (*heard == Heard::ring) {
-      for (Baton& baton : batons_) {
-        if (Result<void> woken = baton.wake(); !woken) return woken.error();
-      }
-    }
+    // The workers are told first; the locks are given back when they are under way.
+    waking_ = *heard == Heard::ring;
     if (*heard != Heard::nothing) return heard;
     const Result<bool> look = step_batons();
     if (!look) return look.error();
@@ -79,6 +77,14 @@ Result<Heard> PostgresEar::wait(Duration at_most) {
     if (interrupted_.exchange(false) || Baton::Clock::now() >= deadline) return Heard::nothing;
     if (Result<void> polled = poll_until(deadline); !polled) return polled.error();
   }
+}
+
+Result<void> PostgresEar::finish_waking() {
+  if (!std::exchange(waking_, false)) return {};
+  for (Baton& baton : batons_) {
+    if (Result<void> woken = baton.wake(); !woken) return woken;
+  }
+  return {};
 }
 
 // All that has been read counts as one: a ring says "look", not "how much".

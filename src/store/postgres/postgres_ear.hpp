@@ -40,6 +40,7 @@ class PostgresEar final : public Ear {
   PostgresEar(EarOptions options, pq::Pool& notes, pq::Connection connection);
   Result<void> start();
   Result<void> follow_mode();
+  Result<void> finish_waking();
   Result<Heard> read_notes();
   Result<bool> step_batons();
   Result<void> notify(const std::string& channel);
@@ -54,6 +55,7 @@ class PostgresEar final : public Ear {
   std::atomic<bool> interrupted_ = false;
   std::atomic<bool> batons_in_use_ = false;
   std::string obstacle_;
+  bool waking_ = false;
   int signal_descriptor_ = -1;
 };
 

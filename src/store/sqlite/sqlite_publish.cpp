@@ -64,7 +64,7 @@ namespace sluice::store {
 Result<std::vector<PublishOutcome>> publish_on(sqlite3* connection, std::span<const NewEvent> events, Timestamp now) {
   const auto borrowed = sqlite::Connection::borrow(connection);
   if (!borrowed->in_transaction()) {
-    return invalid("connection", "publishing joins your transaction: begin one on this connection first");
+    return invalid("transaction", "publishing joins your transaction: begin one on this connection first");
   }
   // The caller may go on after an error, and then nothing of the batch may stay.
   if (auto begun = borrowed->script("savepoint sluice_publish"); !begun) return std::move(begun).error();

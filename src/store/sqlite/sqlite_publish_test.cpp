@@ -59,7 +59,7 @@ TEST_F(SqlitePublishOn, NeedsATransaction) {
   const auto refused = publish_on(mine_, batch, test::wall_clock());
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::invalid);
-  EXPECT_EQ(refused.error().field, "connection");
+  EXPECT_EQ(refused.error().field, "transaction");
   EXPECT_FALSE(stored(batch[0]));
 }
 

