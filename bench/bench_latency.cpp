@@ -52,7 +52,7 @@ int latency(const Options& options) {
   must(listener.listen({.handler_name = "billing.clock", .idempotent = true},
                        [&entry](const EventEnvelope&) { entry.enter(); }));
   must(listener.start());
-  const auto store = open(options, 1);
+  auto publisher = must(EventPublisher::open({.store = options.text("dsn", ""), .generation = 1}));
 
   std::vector<double> milliseconds;
   std::mt19937 random{42};
@@ -60,8 +60,8 @@ int latency(const Options& options) {
   std::uniform_int_distribution<int> pause{1'000, 4'000};
   for (std::int64_t number = 1; number <= count + warm_up; ++number) {
     std::this_thread::sleep_for(std::chrono::microseconds{pause(random)});
-    const auto events = sample_events(1);
-    (void)must(store->publish(events));
+    const auto event = sample_events(1).front().envelope;
+    must(publisher.publish(event));
     const auto committed = Clock::now();
     const auto entered = entry.wait(number);
     if (number > warm_up)

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <thread>
 
+#include <sluice/publisher.hpp>
 #include "bench/bench.hpp"
 
 namespace sluice::bench {
@@ -15,7 +16,8 @@ using Clock = std::chrono::steady_clock;
 int publish_single(const Options& options) {
   const int sessions = static_cast<int>(options.number("sessions", 8));
   const auto duration = std::chrono::milliseconds{options.number("milliseconds", 5000)};
-  const auto store = open(options, sessions);
+  auto publisher =
+      must(EventPublisher::open({.store = options.text("dsn", ""), .generation = 1, .connections = sessions}));
   std::atomic<std::int64_t> published{0};
   const auto start = Clock::now();
   std::vector<std::jthread> threads;
@@ -24,7 +26,7 @@ int publish_single(const Options& options) {
       const auto end = start + duration;
       while (Clock::now() < end) {
         for (const store::NewEvent& event : sample_events(16)) {
-          (void)must(store->publish(std::span{&event, 1}));
+          must(publisher.publish(event.envelope));
           published.fetch_add(1, std::memory_order_relaxed);
         }
       }

@@ -115,7 +115,9 @@ TEST_F(DispatcherTest, SuccessAndFailureOfSeveralHandlersAreSeparate) {
     if (++bad < 3) throw std::runtime_error("not yet");
   });
   const auto ids = store.publish(test::events(1));
-  EXPECT_EQ(step().retried, 1);
+  const StepReport first = step();
+  EXPECT_EQ(first.retried, 1);
+  EXPECT_THAT(first.failures_by_class, testing::ElementsAre(testing::Pair("runtime_error", 1)));
   EXPECT_EQ(store.event(ids[0]).last_error, "runtime_error: not yet");
   EXPECT_THAT(handled_by(ids[0]), testing::ElementsAre("tests.good"));
   clock.advance(2s);

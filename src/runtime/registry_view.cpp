@@ -1,5 +1,6 @@
 #include "runtime/registry_view.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace sluice::runtime {
@@ -10,6 +11,13 @@ std::vector<std::string> RegistrySnapshot::matching(const Route& route) const {
     if (subscription.matches(route)) names.push_back(subscription.handler_name);
   }
   return names;
+}
+
+bool RegistrySnapshot::has_all(const std::vector<std::string>& handlers) const {
+  return std::all_of(handlers.begin(), handlers.end(), [this](const std::string& name) {
+    return std::any_of(subscriptions.begin(), subscriptions.end(),
+                       [&](const Subscription& one) { return one.handler_name == name; });
+  });
 }
 
 RegistryView::RegistryView(store::Registering& store, RegistryViewOptions options) : store_(store), options_(options) {}

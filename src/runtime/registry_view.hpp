@@ -22,6 +22,7 @@ struct RegistrySnapshot {
 
   /// The names of the handlers that want the event.
   [[nodiscard]] std::vector<std::string> matching(const Route& route) const;
+  [[nodiscard]] bool has_all(const std::vector<std::string>& handlers) const;
 };
 
 struct RegistryViewOptions {

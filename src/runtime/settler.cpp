@@ -34,6 +34,9 @@ std::string_view result_of(const HandlerNote& note, std::string_view event_resul
 }
 
 void count(const Work& work, StepReport& report) {
+  for (const HandlerNote& note : work.notes) {
+    if (note.outcome.kind == Outcome::Kind::failed) ++report.failures_by_class[effective_class(note.outcome.failure)];
+  }
   const bool deduplicated = work.runs.empty() && !work.notes.empty();
   switch (work.decision.settlement.next) {
     case Status::delivered:

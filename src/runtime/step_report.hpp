@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
 
 namespace sluice::runtime {
 
@@ -14,6 +17,7 @@ struct StepReport {
   std::int64_t released = 0;      ///< deferred by the sink, or given back
   std::int64_t fenced = 0;        ///< the claim was lost before the settle
   std::int64_t deduplicated = 0;  ///< of delivered: acknowledged without running the handler
+  std::map<std::string, std::int64_t, std::less<>> failures_by_class;  ///< failed runs of handlers
 
   StepReport& operator+=(const StepReport& other) {
     claimed += other.claimed;
@@ -23,6 +27,7 @@ struct StepReport {
     released += other.released;
     fenced += other.fenced;
     deduplicated += other.deduplicated;
+    for (const auto& [error_class, count] : other.failures_by_class) failures_by_class[error_class] += count;
     return *this;
   }
 };

@@ -217,12 +217,15 @@ Service Supervisor::presence_service() {
                                    std::string{name(listener_.state())},
                                    {},
                                    {}};
-    // Repeated, because another process with the same handler may have withdrawn it.
-    if (auto done = store_.subscribe(options_.worker.generation, handlers_.subscriptions()); !done) {
-      return std::move(done).error();
-    }
     if (auto done = store_.announce(self); !done) return std::move(done).error();
     if (auto done = registry_.refresh(); !done) return std::move(done).error();
+    // Another process with the same handler may have withdrawn it.
+    if (!registry_.current()->has_all(handler_names_)) {
+      if (auto done = store_.subscribe(options_.worker.generation, handlers_.subscriptions()); !done) {
+        return std::move(done).error();
+      }
+      return Duration::zero();
+    }
     return options_.presence_interval;
   };
   return service;

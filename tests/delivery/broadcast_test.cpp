@@ -123,6 +123,12 @@ TEST_F(Broadcast, AnUnsubscribedHandlerIsWaitedForNoLonger) {
   await_status(id, Status::delivered);
 }
 
+TEST_F(Broadcast, AHandlerThatIsWithdrawnElsewhereIsRegisteredAgain) {
+  const auto worlds = process("w:1", {of_context("worlds.indexer")});
+  ASSERT_TRUE(store->unsubscribe(1, "worlds.indexer", {"w:0", "daemon", "stopped"}));
+  await_status(publish_one(*store), Status::delivered);
+}
+
 TEST_F(Broadcast, ASubscriptionCountsFromTheMomentItIsRegistered) {
   const auto worlds = process("w:1", {of_context("worlds.indexer")});
   const Uuid before = publish_one(*store);

@@ -140,6 +140,8 @@ Result<void> PostgresEar::probe() {
 }
 
 Result<void> PostgresEar::wake_others() {
+  // Where every publish rings, nobody sleeps through it.
+  if (!batons_in_use_) return {};
   for (const std::string& channel : options_.channels) {
     if (Result<void> sent = notify(channel); !sent) return sent;
   }
