@@ -23,8 +23,7 @@ ClaimKeeper::Hold::~Hold() {
 
 std::stop_token ClaimKeeper::Hold::begin(std::span<const Uuid> events, Duration timeout) {
   const std::lock_guard lock{mutex_};
-  run_.emplace();
-  run_->events.insert(events.begin(), events.end());
+  run_ = Run{{events.begin(), events.end()}, {}, {}, false};
   if (timeout > Duration::zero()) run_->deadline = keeper_.now() + timeout;
   return run_->stop.get_token();
 }

@@ -48,11 +48,12 @@ class ClaimKeeper {
 
    private:
     friend class ClaimKeeper;
+    // Without initialisers of its own: clang cannot use those before the outer class is complete.
     struct Run {
       std::set<Uuid> events;
       std::stop_source stop;
       std::optional<TimePoint> deadline;
-      bool timed_out = false;
+      bool timed_out;
     };
 
     ClaimKeeper& keeper_;
