@@ -97,7 +97,7 @@ Result<std::size_t> EffectRunner::one_transaction(Pass& pass, std::span<Work* co
   pass.results.clear();
   pass.decided.clear();
   const bool batch = std::holds_alternative<EventHandler::BatchOnce>(pass.handler.handler.shape());
-  const Result<std::size_t> ran = batch ? run_batch(pass, works) : run_each(pass, works);
+  Result<std::size_t> ran = batch ? run_batch(pass, works) : run_each(pass, works);
   if (!ran || *ran == 0) {
     pass.transaction.reset();
     return ran;

@@ -59,7 +59,7 @@ Result<void> Baton::wake() {
 }
 
 Result<bool> Baton::try_bell() {
-  const Result<bool> got = ask("pg_try_advisory_lock", kBell);
+  Result<bool> got = ask("pg_try_advisory_lock", kBell);
   if (!got) return got;
   if (*got) {
     enter(State::asleep, "asleep");
@@ -85,7 +85,7 @@ Result<bool> Baton::step(bool busy) {
     if (Result<void> woken = wake(); !woken) return woken.error();
   }
   if (busy && state_ == State::unmarked) {
-    const Result<bool> marked = ask("pg_try_advisory_lock_shared", kAwake);
+    Result<bool> marked = ask("pg_try_advisory_lock_shared", kAwake);
     if (!marked) return marked;
     *marked ? enter(State::awake, "awake") : again_in(kMarkRest);
     return false;
@@ -93,7 +93,7 @@ Result<bool> Baton::step(bool busy) {
   if (busy || state_ == State::asleep) return false;
   if (state_ == State::last) return try_bell();
   if (state_ == State::awake) {
-    const Result<bool> freed = ask("pg_advisory_unlock_shared", kAwake);
+    Result<bool> freed = ask("pg_advisory_unlock_shared", kAwake);
     if (!freed) return freed;
   }
   if (Result<void> sent = request(); !sent) return sent.error();

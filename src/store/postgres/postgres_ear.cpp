@@ -66,7 +66,7 @@ Result<Heard> PostgresEar::wait(Duration at_most) {
   const auto deadline = Baton::Clock::now() + at_most;
   if (Result<void> woken = finish_waking(); !woken) return woken.error();
   while (true) {
-    const Result<Heard> heard = read_notes();
+    Result<Heard> heard = read_notes();
     if (!heard) return heard;
     // The workers are told first; the locks are given back when they are under way.
     waking_ = *heard == Heard::ring;
@@ -104,7 +104,7 @@ Result<Heard> PostgresEar::read_notes() {
 Result<bool> PostgresEar::step_batons() {
   bool look = false;
   for (Baton& baton : batons_) {
-    const Result<bool> stepped = baton.step(busy_);
+    Result<bool> stepped = baton.step(busy_);
     if (!stepped) return stepped;
     look = look || *stepped;
   }
