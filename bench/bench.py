@@ -9,6 +9,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -231,7 +232,51 @@ def bench_publish_batch(scale):
     yield versus("publish-batch", "events/s", ours, "raw multi-row INSERT", raw, 0.9)
 
 
+DEAD_LETTERS = """alter table core.outbox disable trigger outbox_notify;
+insert into core.outbox (event_type, source, target, channel, generation, payload, idempotency_key, status, attempts, claim_seq,
+                         claimed_at, failed_at, first_failed_at, last_error, failure_class, fingerprint)
+select 'orders.' || (array['created', 'paid', 'shipped', 'returned'])[1 + i % 4], 'shop', (array['billing', 'mail', null])[1 + i % 3],
+       'outbox_gen_1', 1 + i % 2, jsonb_build_object('order_id', i, 'note', repeat('x', 200)), i::text, 'failed', 5, 5,
+       now() - i * interval '1 s', now() - i * interval '1 s', now() - i * interval '1 s',
+       (array['TimeoutError: no answer', 'ConnectionError: refused', 'Error: boom'])[1 + i % 3] || i,
+       (array['TimeoutError', 'ConnectionError', 'Error'])[1 + i % 3], 'fingerprint' || i % 3
+from generate_series(1, {rows}) i;
+alter table core.outbox enable trigger outbox_notify"""
+
+# The runbook's own way to the same answers: over the table.
+RUNBOOK_GROUPS = """select event_type, source, target, split_part(last_error, ':', 1) as error_class, count(*) from core.outbox
+where status = 'failed' and deleted_at is null group by event_type, source, target, error_class order by count(*) desc"""
+RUNBOOK_LIST = """select id, event_type, last_error, claimed_at from core.outbox where status = 'failed' and deleted_at is null
+and split_part(last_error, ':', 1) = 'TimeoutError' order by claimed_at desc limit 50"""
+
+
+def bench_dlq(scale):
+    """Whole commands, start of the process included, against the runbook's statements over the same table."""
+    with Database() as database:
+        database.sql(DEAD_LETTERS.format(rows=scale.dead))
+        database.sql("vacuum analyze core.outbox")
+
+        def timed(command):
+            begin = time.monotonic()
+            output_of(command)
+            return (time.monotonic() - begin) * 1000
+
+        def sluice(*words):
+            return lambda: timed([BUILD / "sluice", "dlq", *words, "--store", database.url, "-o", "json"])
+
+        def runbook(statement):
+            return lambda: timed([f"{BIN}/psql", database.url, "-AtqX", "-c", statement])
+
+        for name, ours, theirs in (("dlq groups", sluice("groups"), runbook(RUNBOOK_GROUPS)),
+                                   ("dlq list", sluice("list", "--class", "timeout"), runbook(RUNBOOK_LIST))):
+            mine, other = in_turn(scale.repeats, ours, theirs)
+            mine, other = (sorted(side)[round((len(side) - 1) * 0.95)] for side in (mine, other))
+            yield {**versus(f"{name} p95 ({scale.dead:,} dead)", "ms", [mine], "the runbook's statement", [other], None),
+                   "rounds": scale.repeats}
+
+
 BENCHES = {
+    "dlq": bench_dlq,
     "drain": bench_drain,
     "drain-once": bench_drain_once,
     "drain-pinned": bench_drain_pinned,
@@ -250,6 +295,8 @@ class Scale:
         self.pinned_seconds = 2 if quick else 15
         self.seconds = 2 if quick else 5
         self.latencies = 200 if quick else 2_000
+        self.dead = 20_000 if quick else 1_000_000
+        self.repeats = 3 if quick else 20
 
 
 def main():

@@ -9,11 +9,16 @@
 #include <random>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 
+#include "alert/http/http_channels.hpp"
 #include "cli/posix_interruption.hpp"
 #include "cli/run.hpp"
+#include "ops/operation_runner.hpp"
+#include "runtime/alerts.hpp"
 #include "runtime/identity.hpp"
+#include "runtime/service.hpp"
 #include "runtime/supervisor.hpp"
 #include "sink/log/log_sink.hpp"
 #include "store/postgres/postgres_store.hpp"
@@ -51,6 +56,7 @@ Result<std::unique_ptr<store::Store>> open_store(const cli::OpenRequest& request
   options.dsn = request.url.location;
   options.max_connections = request.connections;
   options.check_schema = request.needs_schema;
+  options.longest_statement = request.longest_statement;
   return store::open_postgres(options);
 }
 
@@ -102,12 +108,36 @@ runtime::SupervisorOptions supervisor_options(const config::Config& config, Gene
   return options;
 }
 
+std::vector<std::unique_ptr<alert::AlertChannel>> alert_channels(const config::Config& config) {
+  alert::HttpChannelSettings settings{{}, {}, config.service, config.environment};
+  const config::AlertConfig& alerts = config.alerts;
+  if (alerts.sentry) settings.sentry = {alerts.sentry->endpoint, alerts.sentry->public_key};
+  if (alerts.webhook_url) settings.webhook = {*alerts.webhook_url, alerts.webhook_token};
+  return alert::open_http_channels(settings);
+}
+
+// None when nobody wants to hear them.
+std::unique_ptr<runtime::Alerts> make_alerts(const cli::DaemonRequest& request, const telemetry::Logger& logger) {
+  auto channels = alert_channels(request.config);
+  if (channels.empty()) return nullptr;
+  runtime::AlertsOptions options;
+  options.throttle.window = request.config.alerts.window;
+  options.random = ops::Entropy::system().random;
+  return std::make_unique<runtime::Alerts>(std::move(channels), request.store, logger, std::move(options));
+}
+
 // The log sink subscribes to every event, whatever its target.
 runtime::RegisteredHandler log_everything(sink::LogSink& sink, const RetryPolicy& retry) {
   const auto deliver = [&sink](std::span<const EventEnvelope> events, const Delivery& delivery) {
     return sink.deliver(events, delivery);
   };
   return {.subscription = {.handler_name = "sluice.log"}, .handler = deliver, .retry = retry};
+}
+
+// Bulk replays that an operator started: this process carries them out, or takes over from one that died.
+runtime::Service operations_service(ops::OperationRunner& runner) {
+  return {"operations", [&runner](const std::stop_token&) { return runner.round(); },
+          [&runner] { (void)runner.release_all(); }};
 }
 
 class LoggingDaemon final : public cli::Daemon {
@@ -117,21 +147,36 @@ class LoggingDaemon final : public cli::Daemon {
   Result<void> start(const cli::DaemonRequest& request) {
     runtime::HandlerSet handlers;
     if (auto added = handlers.add(log_everything(sink_, request.config.retry)); !added) return added;
-    auto started = runtime::Supervisor::start(request.store, std::move(handlers), logger_,
-                                              supervisor_options(request.config, request.generation));
+    auto options = supervisor_options(request.config, request.generation);
+    const std::string identity = options.worker.identity;
+    if (alerts_ = make_alerts(request, logger_); alerts_) {
+      alerts_->start();
+      options.on_failed = [this](FailureNotice notice) { alerts_->offer(std::move(notice)); };
+    }
+    auto started = runtime::Supervisor::start(request.store, std::move(handlers), logger_, std::move(options));
     if (!started) return std::move(started).error();
     supervisor_ = *std::move(started);
+    runner_.emplace(request.store, identity, request.config.operation_lease);
+    operations_ = std::jthread{[this](const std::stop_token& stop) {
+      runtime::run_service(stop, operations_service(*runner_), {doorbell_, logger_, {}});
+    }};
     return {};
   }
   void stop() override {
+    operations_ = {};
     supervisor_->request_stop();
     supervisor_->join();
+    if (alerts_) alerts_->stop();
   }
 
  private:
   telemetry::Logger logger_;
   sink::LogSink sink_;
-  std::unique_ptr<runtime::Supervisor> supervisor_;  // last: its threads use the sink
+  std::unique_ptr<runtime::Alerts> alerts_;
+  std::unique_ptr<runtime::Supervisor> supervisor_;  // its threads use the sink and the alerts
+  std::optional<ops::OperationRunner> runner_;
+  runtime::Doorbell doorbell_;
+  std::jthread operations_;  // last: it uses the runner
 };
 
 Result<std::unique_ptr<cli::Daemon>> start_daemon(const cli::DaemonRequest& request) {
@@ -150,8 +195,10 @@ int main(int argc, char** argv) {
   const cli::Invocation invocation{{argv + 1, argv + argc}, environment(), hostname()};
   const bool out_is_tty = ::isatty(STDOUT_FILENO) == 1;
   const bool color = out_is_tty && !invocation.environment.contains("NO_COLOR");
-  cli::Console console{std::cin, std::cout, std::cerr, ::isatty(STDIN_FILENO) == 1, out_is_tty, color};
-  const cli::Adapters adapters{open_store, start_daemon, migrations, std::make_shared<cli::PosixInterruption>(),
-                               ops::Entropy::system()};
+  cli::Console console{
+      std::cin, std::cout, std::cerr, ::isatty(STDIN_FILENO) == 1, out_is_tty, color, ::isatty(STDERR_FILENO) == 1};
+  const cli::Adapters adapters{
+      open_store,    start_daemon, migrations, std::make_shared<cli::PosixInterruption>(), ops::Entropy::system(),
+      alert_channels};
   return static_cast<int>(cli::run(invocation, console, adapters));
 }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "alert/alert_channel.hpp"
 #include "config/config.hpp"
 #include "config/store_url.hpp"
 #include "ops/entropy.hpp"
@@ -18,6 +19,7 @@ struct OpenRequest {
   bool create = false;       ///< an embedded file that is missing is made
   bool needs_schema = true;  ///< bring an embedded file up to date; refuse another schema elsewhere
   int connections = 2;
+  Duration longest_statement{};  ///< on a server: longer ones are given up; zero: never
 };
 
 /// Stop signals. Arming blocks their default action, so that a command can end in order.
@@ -50,6 +52,8 @@ struct Adapters {
   std::function<std::vector<store::MigrationText>(config::StoreUrl::Kind)> migrations;
   std::shared_ptr<Interruption> interruption;
   ops::Entropy entropy;
+  /// One per alert receiver that is configured; nothing is connected yet.
+  std::function<std::vector<std::unique_ptr<alert::AlertChannel>>(const config::Config&)> alert_channels;
 };
 
 }  // namespace sluice::cli

@@ -1,9 +1,10 @@
 // sluice event: look at events.
-#include <charconv>
 #include <ostream>
 #include <utility>
 
+#include "cli/filter_flags.hpp"
 #include "cli/noun.hpp"
+#include "cli/numbers.hpp"
 #include "cli/session.hpp"
 #include "cli/show_event.hpp"
 #include "cli/table.hpp"
@@ -16,52 +17,14 @@ namespace {
 
 constexpr std::size_t kErrorBytes = 60;
 
-Result<int> parse_limit(const std::string& text) {
-  int limit = 0;
-  const auto [stop, problem] = std::from_chars(text.data(), text.data() + text.size(), limit);
-  if (problem != std::errc{} || stop != text.data() + text.size()) {
-    return invalid("--limit", "--limit must be a whole number from 1 to " + std::to_string(ops::kMaxPage));
+// --status is the one key that only this list has as a flag.
+Result<ops::EventQuery> list_query(const Arguments& arguments) {
+  auto query = query_of(arguments);
+  if (!query) return query;
+  if (auto status = arguments.value("--status")) {
+    if (auto added = query->add("status", *std::move(status), "--status"); !added) return std::move(added).error();
   }
-  return limit;
-}
-
-// What needs no store, so that a typo costs no connection.
-Result<ops::ListRequest> list_request(const Arguments& arguments) {
-  ops::ListRequest request;
-  auto& filter = request.filter;
-  if (const auto status = arguments.value("--status")) filter.status = parse_status(*status);
-  filter.event_type = arguments.value("--type").value_or("");
-  filter.source = arguments.value("--source").value_or("");
-  filter.target = arguments.value("--target").value_or("");
-  filter.include_deleted = arguments.has("--discarded");
-  if (const auto text = arguments.value("--generation")) {
-    const auto generation = parse_generation(*text, "--generation");
-    if (!generation) return generation.error();
-    filter.generation = *generation;
-  }
-  if (const auto text = arguments.value("--workspace")) {
-    const auto workspace = Uuid::parse(*text, "--workspace");
-    if (!workspace) return workspace.error();
-    filter.workspace_id = *workspace;
-  }
-  if (const auto text = arguments.value("--limit")) {
-    const auto limit = parse_limit(*text);
-    if (!limit) return limit.error();
-    request.limit = *limit;
-  }
-  request.cursor = arguments.value("--cursor");
-  return request;
-}
-
-Result<void> add_times(const Arguments& arguments, store::Administering& store, store::EventFilter& filter) {
-  for (const auto& [flag, into] : {std::pair{"--since", &filter.since}, std::pair{"--until", &filter.until}}) {
-    const auto text = arguments.value(flag);
-    if (!text) continue;
-    const auto at = parse_since(*text, flag, store);
-    if (!at) return at.error();
-    *into = *at;
-  }
-  return {};
+  return query;
 }
 
 void print_list(const Session& session, const ops::EventList& list, Timestamp now) {
@@ -88,36 +51,20 @@ void print_list(const Session& session, const ops::EventList& list, Timestamp no
 }
 
 Result<Exit> list(Session& session) {
-  auto request = list_request(session.arguments());
+  const auto query = list_query(session.arguments());
+  if (!query) return query.error();
+  const auto limit = number_of(session.arguments(), {"--limit", 1, 1, ops::kMaxPage});
+  if (!limit) return limit.error();
+  const auto opened = session.open_existing();
+  if (!opened) return opened.error();
+  auto request = page_of(session.arguments(), *query, *opened->store);
   if (!request) return std::move(request).error();
-  const auto config = session.config();
-  if (!config) return config.error();
-  auto store = session.open(*config, Session::Access::existing);
-  if (!store) return std::move(store).error();
-  const auto timed = add_times(session.arguments(), **store, request->filter);
-  if (!timed) return timed.error();
-  const auto events = ops::list_events(**store, *request);
+  request->filter.include_deleted = session.arguments().has("--discarded");
+  const auto events = ops::list_events(*opened->store, *request);
   if (!events) return events.error();
-  const auto now = (*store)->now();
+  const auto now = opened->store->now();
   if (!now) return now.error();
   print_list(session, *events, *now);
-  return Exit::ok;
-}
-
-Result<Exit> show(Session& session) {
-  const auto id = Uuid::parse(session.arguments().positionals.front(), "ID");
-  if (!id) return id.error();
-  const auto config = session.config();
-  if (!config) return config.error();
-  auto store = session.open(*config, Session::Access::existing);
-  if (!store) return std::move(store).error();
-  const auto story = ops::tell_story(**store, *id);
-  if (!story) return story.error();
-  if (session.format() == Format::table) {
-    show_event(session.console(), *story);
-  } else {
-    session.out() << ops::to_json(*story) << '\n';
-  }
   return Exit::ok;
 }
 
@@ -130,20 +77,13 @@ std::vector<Command> event_commands() {
        {{"sluice event list --status failed --since 2h", ""},
         {"sluice event list --type 'billing.*' -o ndjson | jq .event_id", ""}},
        {},
-       {{"--status",
-         "",
-         "STATUS",
-         "pending, in_flight, delivered or failed",
-         {"pending", "in_flight", "delivered", "failed"}},
-        {"--type", "", "TYPE", "exact type, or a prefix followed by *"},
-        {"--source", "", "CONTEXT", "producing context"},
-        {"--target", "", "CONTEXT", "receiving context"},
-        {"--workspace", "", "UUID", "workspace"},
-        {"--since", "", "TIME", "occurred at or after: 2h (ago) or 2026-04-25T01:43:02Z"},
-        {"--until", "", "TIME", "occurred before, in the same forms"},
-        {"--discarded", "", "", "include discarded events"},
-        {"--limit", "", "N", "at most this many, up to 1000; default 50"},
-        {"--cursor", "", "CURSOR", "continue where the page before ended"}},
+       joined({{"--status",
+                "",
+                "STATUS",
+                "pending, in_flight, delivered or failed",
+                {"pending", "in_flight", "delivered", "failed"}},
+               {"--discarded", "", "", "include discarded events"}},
+              page_flags()),
        false,
        false,
        list},
@@ -155,7 +95,7 @@ std::vector<Command> event_commands() {
        {},
        false,
        false,
-       show},
+       show_event_command},
   };
 }
 

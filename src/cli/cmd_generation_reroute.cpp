@@ -1,6 +1,5 @@
 // sluice generation reroute: what is left of one generation becomes due in another.
 #include <algorithm>
-#include <charconv>
 #include <ostream>
 #include <utility>
 
@@ -8,6 +7,7 @@
 #include "cli/confirm.hpp"
 #include "cli/generation_change.hpp"
 #include "cli/noun.hpp"
+#include "cli/numbers.hpp"
 #include "ops/generations_reroute.hpp"
 
 namespace sluice::cli {
@@ -31,16 +31,13 @@ Result<Request> request_of(const Arguments& arguments) {
   const auto to = parse_generation(*target, "--to");
   if (!to) return to.error();
   request.to = *to;
-  if (const auto text = arguments.value("--rate")) {
-    const auto [stop, problem] = std::from_chars(text->data(), text->data() + text->size(), request.rate);
-    if (problem != std::errc{} || stop != text->data() + text->size() || request.rate < 1) {
-      return invalid("--rate", "--rate must be a whole number of events per second, at least 1");
-    }
-  }
+  const auto rate = number_of(arguments, {"--rate", 0, 1});
+  if (!rate) return rate.error();
+  request.rate = *rate;
   return request;
 }
 
-std::string events(std::int64_t count) { return std::to_string(count) + (count == 1 ? " event" : " events"); }
+std::string events(std::int64_t count) { return counted(count, "event"); }
 
 /// Says how far it has come, about ten times in all, and waits as the rate wants it.
 class Pace {

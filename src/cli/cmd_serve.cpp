@@ -11,7 +11,7 @@ namespace sluice::cli {
 namespace {
 
 // A worker thread needs one for its claims and one for a handler's transaction.
-constexpr int kServiceConnections = 4;  // heartbeat, presence, reaper, retention
+constexpr int kServiceConnections = 6;  // heartbeat, presence, reaper, retention, operations, alerts
 constexpr int kConnectionsPerThread = 2;
 
 void announce(const Session& session, const store::Store& store, Generation generation) {

@@ -76,19 +76,33 @@ void print_report(Console& console, const ops::StatusReport& report) {
   for (const std::string& line : lines) console.out << printable(line) << '\n';
 }
 
-Result<Exit> status(Session& session) {
-  const auto config = session.config();
-  if (!config) return config.error();
-  auto store = session.open(*config, Session::Access::existing);
-  if (!store) return std::move(store).error();
-  const auto report = ops::report_status(**store);
+Result<void> show(const Session& session, store::Store& store) {
+  const auto report = ops::report_status(store);
   if (!report) return report.error();
   if (session.format() == Format::table) {
     print_report(session.console(), *report);
   } else {
     session.out() << ops::to_json(*report) << '\n';
   }
-  return Exit::ok;
+  session.out().flush();
+  return {};
+}
+
+Result<Exit> status(Session& session) {
+  const bool watch = session.arguments().has("--watch");
+  const auto every = parse_duration(session.arguments().value("--every").value_or("2s"), "--every");
+  if (!every || *every <= Duration::zero()) return invalid("--every", "--every must be a duration like 2s");
+  if (watch) session.adapters().interruption->arm();
+  const auto opened = session.open_existing();
+  if (!opened) return opened.error();
+  for (;;) {
+    // A page that is drawn anew, on a terminal; one report after the other elsewhere.
+    if (watch && session.console().out_is_tty && session.format() == Format::table) session.out() << "\x1b[H\x1b[2J";
+    const auto shown = show(session, *opened->store);
+    if (!shown && (!watch || shown.error().retry == Retry::never)) return shown.error();
+    if (!shown) session.note(shown.error().message + "; trying again");
+    if (!watch || !session.out() || session.adapters().interruption->wait_for(*every)) return Exit::ok;
+  }
 }
 
 }  // namespace
@@ -96,9 +110,12 @@ Result<Exit> status(Session& session) {
 std::vector<Command> status_commands() {
   return {{{"status"},
            "what waits, what runs, what failed, and what needs attention",
-           {{"sluice status", ""}, {"sluice status -o json | jq '.generations[].failed'", ""}},
+           {{"sluice status", ""},
+            {"sluice status --watch", "drawn anew every two seconds, until Ctrl-C"},
+            {"sluice status -o json | jq '.generations[].failed'", ""}},
            {},
-           {},
+           {{"--watch", "", "", "again and again, until Ctrl-C"},
+            {"--every", "", "DURATION", "how often with --watch; default 2s"}},
            false,
            false,
            status}};

@@ -27,6 +27,7 @@ struct Positional {
   std::string_view help;
   bool required = true;
   std::vector<std::string_view> choices{};
+  bool repeated = false;  ///< any number of them; the last positional only
 };
 
 struct Example {

@@ -4,19 +4,39 @@
 #include <ostream>
 
 namespace sluice::cli {
+namespace {
 
-Result<bool> confirm(const Session& session, const std::string& question) {
-  if (session.arguments().has("--yes")) return true;
+// More than this, and a reflex is not enough.
+constexpr std::int64_t kTypeTheNumber = 100;
+
+Result<std::optional<std::string>> ask(const Session& session, const std::string& question,
+                                       const std::string& expected) {
+  if (session.arguments().has("--yes")) return std::optional<std::string>{};
   Console& console = session.console();
   if (!console.in_is_tty || session.arguments().has("--no-input")) {
     Error error = invalid("--yes", "nobody can be asked here: give --yes to " + question);
     error.hint = "--dry-run shows what would change";
     return error;
   }
-  console.err << "sluice: " << printable(question) << "? [y/N] " << std::flush;
+  console.err << "sluice: " << printable(question) << "? [" << expected << "] " << std::flush;
   std::string answer;
   std::getline(console.in, answer);
-  return answer == "y" || answer == "Y" || answer == "yes";
+  return std::optional{std::move(answer)};
+}
+
+}  // namespace
+
+Result<bool> confirm(const Session& session, const std::string& question) {
+  const auto answer = ask(session, question, "y/N");
+  if (!answer) return answer.error();
+  return !*answer || **answer == "y" || **answer == "Y" || **answer == "yes";
+}
+
+Result<bool> confirm_many(const Session& session, const std::string& question, std::int64_t count) {
+  if (count <= kTypeTheNumber) return confirm(session, question);
+  const auto answer = ask(session, question, "type " + std::to_string(count) + " to go on");
+  if (!answer) return answer.error();
+  return !*answer || **answer == std::to_string(count);
 }
 
 }  // namespace sluice::cli

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <iosfwd>
-#include <string>
-#include <string_view>
+
+#include "core/printable.hpp"
 
 namespace sluice::cli {
 
@@ -14,10 +14,7 @@ struct Console {
   bool in_is_tty = false;
   bool out_is_tty = false;
   bool color = false;  ///< a terminal, and NO_COLOR is not set
+  bool err_is_tty = false;
 };
-
-/// Safe for a terminal, on one line: control characters and text-direction overrides are dropped,
-/// white space becomes a space, bytes that are not UTF-8 become U+FFFD.
-std::string printable(std::string_view text);
 
 }  // namespace sluice::cli

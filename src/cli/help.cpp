@@ -105,7 +105,7 @@ std::string overview() {
 std::string usage_line(const Command& command) {
   std::string out = "sluice " + command.title();
   for (const auto& positional : command.positionals) {
-    const std::string name{positional.name};
+    const std::string name = std::string{positional.name} + (positional.repeated ? "…" : "");
     out += positional.required ? ' ' + name : " [" + name + ']';
   }
   return out + " [flags]";

@@ -10,12 +10,21 @@ namespace sluice::cli {
 std::vector<Command> serve_commands();
 std::vector<Command> publish_commands();
 std::vector<Command> event_commands();
+std::vector<Command> tail_commands();
+std::vector<Command> dlq_commands();
+std::vector<Command> dlq_change_commands();
+std::vector<Command> op_commands();
+std::vector<Command> audit_commands();
 std::vector<Command> generation_commands();
 std::vector<Command> subscription_commands();
 std::vector<Command> worker_commands();
 std::vector<Command> status_commands();
+std::vector<Command> doctor_commands();
+std::vector<Command> check_commands();
 std::vector<Command> retention_commands();
+std::vector<Command> alert_commands();
 std::vector<Command> contract_commands();
+std::vector<Command> mcp_commands();
 std::vector<Command> db_commands();
 std::vector<Command> config_commands();
 std::vector<Command> completion_commands();
@@ -25,5 +34,7 @@ std::vector<Command> version_commands();
 Command generation_retire_command();
 Command generation_reroute_command();
 Command db_doorbell_command();
+Command dlq_ack_command();
+Command dlq_export_command();
 
 }  // namespace sluice::cli

@@ -130,7 +130,8 @@ class Parser {
     }
     const auto& expected = command()->positionals;
     const auto& given = result_.arguments.positionals;
-    if (given.size() > expected.size()) {
+    const bool open_ended = !expected.empty() && expected.back().repeated;
+    if (given.size() > expected.size() && !open_ended) {
       return usage("arguments", quoted(title()) + " takes no argument " + quoted(given[expected.size()]), see_help());
     }
     for (std::size_t at = 0; at < expected.size(); ++at) {

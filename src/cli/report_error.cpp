@@ -2,20 +2,13 @@
 
 #include <ostream>
 
-#include "ops/json_object.hpp"
+#include "ops/error_json.hpp"
 
 namespace sluice::cli {
 
 void report_error(std::ostream& err, const Error& error, Format format) {
   if (format != Format::table) {
-    const std::string body = ops::JsonObject{}
-                                 .text("code", name(error.code))
-                                 .text("message", error.message)
-                                 .text("field", error.field)
-                                 .text("hint", error.hint)
-                                 .text("retry", name(error.retry))
-                                 .str();
-    err << ops::JsonObject{}.raw("error", body).str() << '\n';
+    err << ops::to_json(error) << '\n';
     return;
   }
   err << "sluice: " << printable(error.message) << '\n';

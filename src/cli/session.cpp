@@ -22,6 +22,14 @@ Result<std::unique_ptr<store::Store>> Session::open(const config::Config& config
   return adapters_.open_store(request);
 }
 
+Result<Session::Opened> Session::open_existing() const {
+  auto settings = config();
+  if (!settings) return std::move(settings).error();
+  auto store = open(*settings, Access::existing);
+  if (!store) return std::move(store).error();
+  return Opened{*std::move(settings), *std::move(store)};
+}
+
 Result<Generation> Session::generation(const config::Config& config, store::Administering& store) {
   if (config.generation) return *config.generation;
   return store.default_generation();

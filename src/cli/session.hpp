@@ -35,6 +35,13 @@ class Session {
     schema,         ///< whatever schema there is, even none
     create_schema,  ///< the same, and an embedded file is made where it is missing
   };
+  struct Opened {
+    config::Config config;
+    std::unique_ptr<store::Store> store;
+  };
+  /// The configuration and the store that it names, which must exist.
+  Result<Opened> open_existing() const;
+
   Result<std::unique_ptr<store::Store>> open(const config::Config& config, Access access, int connections = 2) const;
 
   /// The flag or environment decides; else the store's newest live one.

@@ -4,6 +4,7 @@
 
 #include "cli/table.hpp"
 #include "cli/when.hpp"
+#include "ops/event_json.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -39,7 +40,24 @@ void show_state(std::ostream& out, const store::EventRecord& event) {
                     {"claim_seq", std::to_string(event.claim_seq)},
                     {"retry_after", time_or_empty(event.retry_after)},
                     {"delivered_at", time_or_empty(event.delivered_at)},
+                    {"failed_at", time_or_empty(event.failed_at)},
                     {"deleted_at", time_or_empty(event.deleted_at)}});
+}
+
+std::string handler_detail(const ops::HandlerState& handler) {
+  if (handler.handled_at) return clock_text(*handler.handled_at);
+  if (handler.attempts == 0) return "";
+  return std::to_string(handler.attempts) + " failed: " + handler.last_error;
+}
+
+void show_handlers(Console& console, const std::vector<ops::HandlerState>& handlers) {
+  console.out << "\nHandlers\n";
+  if (handlers.empty()) console.out << "  nobody subscribes to it, and none has handled it\n";
+  Table table{"HANDLER", "STATE", "DETAIL"};
+  for (const auto& handler : handlers) {
+    table.row({handler.handler_name, std::string{name(handler.state)}, handler_detail(handler)});
+  }
+  if (!table.empty()) table.print(console.out, console.color);
 }
 
 void show_history(Console& console, const store::EventRecord& event) {
@@ -76,13 +94,24 @@ void show_event(Console& console, const ops::EventStory& story) {
   Table timeline{"AT", "WHAT", "DETAIL"};
   for (const auto& moment : story.timeline) timeline.row({clock_text(moment.at), moment.what, moment.detail});
   timeline.print(out, console.color);
-  out << "\nHandlers\n";
-  if (story.handled.empty()) out << "  none has handled it yet\n";
-  for (const auto& record : story.handled) {
-    print_pairs(out, {{record.key.handler_name, "handled at " + clock_text(record.handled_at)}});
-  }
+  show_handlers(console, story.handlers);
   show_history(console, event);
   show_audit(console, story.audit);
+}
+
+Result<Exit> show_event_command(Session& session) {
+  const auto id = Uuid::parse(session.arguments().positionals.front(), "ID");
+  if (!id) return id.error();
+  const auto opened = session.open_existing();
+  if (!opened) return opened.error();
+  const auto story = ops::tell_story(*opened->store, *id);
+  if (!story) return story.error();
+  if (session.format() == Format::table) {
+    show_event(session.console(), *story);
+  } else {
+    session.out() << ops::to_json(*story) << '\n';
+  }
+  return Exit::ok;
 }
 
 }  // namespace sluice::cli

@@ -8,8 +8,10 @@
 #include <sluice/result.hpp>
 #include <sluice/retry_policy.hpp>
 #include <sluice/time.hpp>
+#include "config/alert_address.hpp"
 #include "config/store_url.hpp"
 #include "core/generation.hpp"
+#include "core/payload_redaction.hpp"
 #include "core/retention.hpp"
 
 namespace sluice::config {
@@ -32,6 +34,13 @@ struct LogConfig {
   LogFormat format = LogFormat::automatic;
 };
 
+struct AlertConfig {
+  std::optional<SentryDsn> sentry;
+  std::optional<std::string> webhook_url;
+  std::string webhook_token;  ///< empty: none
+  Duration window{};          ///< at most one alert per fingerprint in this time
+};
+
 /// Every default stands in the key table, so that `config explain` shows what is really used.
 struct Config {
   StoreUrl store;
@@ -42,6 +51,9 @@ struct Config {
   RetryPolicy retry = RetryPolicy::standard();
   RetryPolicy inbox_retry = RetryPolicy::inbox();
   RetentionPolicies retention;
+  AlertConfig alerts;
+  Duration operation_lease{};  ///< a bulk replay is taken over from a process that was silent for this long
+  RedactionPolicy redaction;   ///< of payloads that are exported or shown to agents
   LogConfig log;
   std::string service;
   std::string environment;

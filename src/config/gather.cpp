@@ -122,7 +122,18 @@ Result<Settings> gather(const Sources& sources) {
 }
 
 std::string shown(const Key& key, std::string_view value) {
-  return key.secret ? redact_dsn(value) : std::string{value};
+  if (value == kNone) return std::string{value};
+  switch (key.secrecy) {
+    case Secrecy::open:
+      return std::string{value};
+    case Secrecy::password:
+      return redact_dsn(value);
+    case Secrecy::address:
+      return redact_address(value);
+    case Secrecy::whole:
+      return "***";
+  }
+  return "***";
 }
 
 }  // namespace sluice::config

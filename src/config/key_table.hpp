@@ -16,13 +16,21 @@ struct Given {
   std::string_view where;
 };
 
+/// How much of a value may be shown.
+enum class Secrecy {
+  open,      ///< all of it
+  password,  ///< all but a password: redact_dsn
+  address,   ///< scheme and host: redact_address
+  whole,     ///< nothing
+};
+
 struct Key {
   std::string_view name;                      ///< `worker.batch`: the name in the file
   std::string_view flag;                      ///< empty: no flag
   std::vector<std::string_view> environment;  ///< the first that is set and not empty wins
   std::string_view standard;                  ///< the default as text; empty: computed by gather()
   std::string_view description;
-  bool secret;  ///< may carry a password: show it through redact_dsn
+  Secrecy secrecy;
   Result<void> (*apply)(Config& config, const Given& given);
 };
 

@@ -118,4 +118,15 @@ std::string redact_dsn(std::string_view dsn) {
   return redact_keywords(dsn);
 }
 
+std::string redact_address(std::string_view url) {
+  const std::size_t scheme = url.find("://");
+  if (scheme == std::string_view::npos) return std::string{kMask};
+  const std::size_t authority = scheme + 3;
+  // The last '@' of everything: a pasted password may hold a raw '/' or '?'.
+  const std::size_t user = url.rfind('@');
+  const std::size_t host = user == std::string_view::npos || user < authority ? authority : user + 1;
+  const std::size_t end = std::min(url.find_first_of("/?#", host), url.size());
+  return std::string{url.substr(0, authority)} + std::string{url.substr(host, end - host)} + '/' + std::string{kMask};
+}
+
 }  // namespace sluice

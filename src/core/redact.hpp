@@ -10,4 +10,8 @@ namespace sluice {
 /// keyword form `host=db password=***`. Anything else is returned as it is.
 std::string redact_dsn(std::string_view dsn);
 
+/// Scheme and host of a URL, for addresses whose user, path or query are the secret:
+/// `https://hooks.example.com/***`. Anything else becomes `***`.
+std::string redact_address(std::string_view url);
+
 }  // namespace sluice

@@ -44,5 +44,14 @@ INSTANTIATE_TEST_SUITE_P(Keywords, Redaction,
 INSTANTIATE_TEST_SUITE_P(Other, Redaction,
                          testing::Values(Case{"sqlite:/var/lib/a b.db", "sqlite:/var/lib/a b.db"}, Case{"", ""}));
 
+TEST(RedactAddress, KeepsOnlySchemeAndHost) {
+  EXPECT_EQ(redact_address("https://hooks.example.com/services/T0/B1/secret"), "https://hooks.example.com/***");
+  EXPECT_EQ(redact_address("https://key:secret@sentry.example.com:9000/42"), "https://sentry.example.com:9000/***");
+  EXPECT_EQ(redact_address("https://host?token=secret"), "https://host/***");
+  EXPECT_EQ(redact_address("http://[::1]:80/secret"), "http://[::1]:80/***");
+  EXPECT_EQ(redact_address("https://user:pass/wo?rd@host/hook"), "https://host/***");
+  EXPECT_EQ(redact_address("secret"), "***");
+}
+
 }  // namespace
 }  // namespace sluice

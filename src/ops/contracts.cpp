@@ -37,6 +37,11 @@ const ContractEntry* ContractSet::find(std::string_view event_type, int event_ve
   return entry != nullptr && entry->contract.event_version == event_version ? entry : nullptr;
 }
 
+const ContractEntry* ContractSet::applied_to(const EventEnvelope& envelope) const {
+  const ContractEntry* own = find(envelope.event_type(), envelope.event_version());
+  return own != nullptr ? own : newest(envelope.event_type());
+}
+
 const ContractEntry* ContractSet::newest(std::string_view event_type) const {
   return newest_up_to(event_type, std::numeric_limits<int>::max());
 }

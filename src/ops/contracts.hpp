@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include <sluice/envelope.hpp>
 #include <sluice/payload.hpp>
 #include "core/contract.hpp"
 #include "core/contract_change.hpp"
@@ -26,6 +27,8 @@ class ContractSet {
   [[nodiscard]] const std::vector<ContractEntry>& entries() const { return entries_; }
   [[nodiscard]] const ContractEntry* find(std::string_view event_type, int event_version) const;
   [[nodiscard]] const ContractEntry* newest(std::string_view event_type) const;
+  /// What this build would read the event with: the contract of its version, else the newest; null: none.
+  [[nodiscard]] const ContractEntry* applied_to(const EventEnvelope& envelope) const;
 
  private:
   [[nodiscard]] const ContractEntry* newest_up_to(std::string_view event_type, int event_version) const;

@@ -18,8 +18,7 @@ class LiveCheck {
 
   void take(const store::EventRecord& event) {
     const auto& envelope = event.envelope;
-    const ContractEntry* entry = contracts_.find(envelope.event_type(), envelope.event_version());
-    if (entry == nullptr) entry = contracts_.newest(envelope.event_type());
+    const ContractEntry* entry = contracts_.applied_to(envelope);
     if (entry == nullptr) {
       ++report_.without_schema[envelope.event_type()];
       return;

@@ -36,6 +36,17 @@ std::string to_json(const Moment& moment) {
   return JsonObject{}.time("at", moment.at).text("what", moment.what).text("detail", moment.detail).str();
 }
 
+std::string to_json(const HandlerState& handler) {
+  return JsonObject{}
+      .text("handler_name", handler.handler_name)
+      .text("state", name(handler.state))
+      .time("handled_at", handler.handled_at)
+      .number("attempts", handler.attempts)
+      .time("due", handler.due)
+      .text("last_error", handler.last_error)
+      .str();
+}
+
 std::string to_json(const store::AuditRecord& record) {
   return JsonObject{}
       .number("id", record.id)
@@ -69,6 +80,7 @@ std::string to_json(const store::EventRecord& event) {
       .time("retry_after", event.retry_after)
       .time("published_at", event.published_at)
       .time("delivered_at", event.delivered_at)
+      .time("failed_at", event.failed_at)
       .time("deleted_at", event.deleted_at)
       .number("seq", event.seq)
       .str();
@@ -79,6 +91,7 @@ std::string to_json(const EventStory& story) {
       .array("handled", each(story.handled))
       .array("audit", each(story.audit))
       .array("timeline", each(story.timeline))
+      .array("handlers", each(story.handlers))
       .str();
 }
 

@@ -22,5 +22,6 @@ std::string to_json(const store::NewEvent& event, std::optional<store::PublishOu
 std::string to_json(const store::AuditRecord& record);
 std::string to_json(const store::HandledRecord& record);
 std::string to_json(const Moment& moment);
+std::string to_json(const HandlerState& handler);
 
 }  // namespace sluice::ops

@@ -21,7 +21,7 @@ TEST(EventJson, TheFieldsOfARowArePinned) {
       R"("trace_context":null,"status":"pending","generation":1,"channel":"outbox_gen_1","content_class":"default",)"
       R"("ordering_key":null,"attempts":0,"last_error":null,"error_class":null,"fingerprint":null,)"
       R"("first_failed_at":null,"failure_history":[],"claimed_at":null,"claimed_by":null,"claim_seq":0,)"
-      R"("retry_after":null,"published_at":"2026-05-28T20:26:40.000000Z","delivered_at":null,"deleted_at":null,"seq":1})");
+      R"("retry_after":null,"published_at":"2026-05-28T20:26:40.000000Z","delivered_at":null,"failed_at":null,"deleted_at":null,"seq":1})");
 }
 
 TEST(EventJson, AListIsWellFormedWithAndWithoutACursor) {

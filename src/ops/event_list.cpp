@@ -4,9 +4,8 @@
 #include <utility>
 
 namespace sluice::ops {
-namespace {
 
-Result<std::optional<std::int64_t>> position(const std::optional<std::string>& cursor) {
+Result<std::optional<std::int64_t>> read_position(const std::optional<std::string>& cursor) {
   if (!cursor) return std::optional<std::int64_t>{};
   std::int64_t seq = 0;
   const char* end = cursor->data() + cursor->size();
@@ -17,17 +16,18 @@ Result<std::optional<std::int64_t>> position(const std::optional<std::string>& c
   return std::optional{seq};
 }
 
-}  // namespace
+Result<void> check_page(int limit) {
+  if (limit >= 1 && limit <= kMaxPage) return {};
+  return invalid("limit", "limit must be from 1 to " + std::to_string(kMaxPage));
+}
 
 Result<EventList> list_events(store::Administering& store, const ListRequest& request) {
-  if (request.limit < 1 || request.limit > kMaxPage) {
-    return invalid("limit", "limit must be from 1 to " + std::to_string(kMaxPage));
-  }
+  if (auto limit = check_page(request.limit); !limit) return std::move(limit).error();
   const auto& filter = request.filter;
   if (filter.since && filter.until && *filter.since >= *filter.until) {
     return invalid("since", "since must be before until");
   }
-  const auto before = position(request.cursor);
+  const auto before = read_position(request.cursor);
   if (!before) return before.error();
   auto page = store.list_events(filter, request.limit, *before);
   if (!page) return std::move(page).error();

@@ -10,6 +10,12 @@ namespace sluice::ops {
 
 inline constexpr int kMaxPage = 1000;
 
+/// Refuses a page size outside 1 to kMaxPage.
+Result<void> check_page(int limit);
+
+/// A cursor that is a position: none for the first page.
+Result<std::optional<std::int64_t>> read_position(const std::optional<std::string>& cursor);
+
 struct ListRequest {
   store::EventFilter filter;
   int limit = 50;                     ///< 1 to kMaxPage

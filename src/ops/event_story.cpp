@@ -37,6 +37,8 @@ FailedCycle read_cycle(const std::vector<json::Member>& members) {
     if (name == "failed_at") cycle.failed_at = time_or_none(value);
     if (name == "replayed_at") cycle.replayed_at = time_or_none(value);
     if (name == "replayed_by") cycle.replayed_by = text_or_empty(value);
+    if (name == "reason") cycle.reason = text_or_empty(value);
+    if (name == "operation_id") cycle.operation_id = text_or_empty(value);
   }
   return cycle;
 }
@@ -60,12 +62,25 @@ class Timeline {
   std::vector<Moment> moments_;
 };
 
-void add_history(Timeline& line, const store::EventRecord& event, bool replays_are_audited) {
+// A bulk replay has one audit record for all its events; the history names it.
+std::string replay_detail(const FailedCycle& cycle) {
+  std::string detail = "by " + cycle.replayed_by;
+  if (!cycle.operation_id.empty()) detail += " in operation " + cycle.operation_id;
+  if (!cycle.reason.empty()) detail += ": " + cycle.reason;
+  return detail;
+}
+
+void add_history(Timeline& line, const store::EventRecord& event, const std::vector<store::AuditRecord>& audit) {
+  const auto audited = [&](const FailedCycle& cycle) {
+    return std::any_of(audit.begin(), audit.end(), [&](const store::AuditRecord& record) {
+      return record.action == "replay" && record.at == cycle.replayed_at;
+    });
+  };
   for (const FailedCycle& cycle : read_history(event.failure_history)) {
     const std::string label = "cycle " + std::to_string(cycle.cycle);
     line.add(cycle.first_failed_at, "first_failed", label);
     line.add(cycle.failed_at, "failed", label + ", " + counted(cycle.attempts, "attempt") + ": " + cycle.last_error);
-    if (!replays_are_audited) line.add(cycle.replayed_at, "replayed", "by " + cycle.replayed_by);
+    if (!audited(cycle)) line.add(cycle.replayed_at, "replayed", replay_detail(cycle));
   }
 }
 
@@ -108,9 +123,7 @@ std::vector<Moment> timeline(const store::EventRecord& event, const std::vector<
   line.add(event.envelope.occurred_at(), "occurred", "in " + event.envelope.source());
   line.add(event.published_at, "published",
            "generation " + std::to_string(event.generation) + ", channel " + event.channel);
-  const bool replays_are_audited =
-      std::any_of(audit.begin(), audit.end(), [](const auto& record) { return record.action == "replay"; });
-  add_history(line, event, replays_are_audited);
+  add_history(line, event, audit);
   for (const auto& record : audit) {
     std::string detail = "by " + record.actor.name + " through " + record.actor.surface;
     if (!record.actor.reason.empty()) detail += ": " + record.actor.reason;
@@ -122,15 +135,69 @@ std::vector<Moment> timeline(const store::EventRecord& event, const std::vector<
   return std::move(line).sorted();
 }
 
-Result<EventStory> tell_story(store::Administering& store, const Uuid& id) {
+std::string_view name(HandlerState::State state) {
+  switch (state) {
+    case HandlerState::State::handled:
+      return "handled";
+    case HandlerState::State::exhausted:
+      return "exhausted";
+    case HandlerState::State::waiting:
+      break;
+  }
+  return "waiting";
+}
+
+std::vector<HandlerState> handler_states(const store::EventRecord& event,
+                                         const std::vector<store::HandledRecord>& handled,
+                                         const std::vector<store::SubscriptionRecord>& subscriptions) {
+  std::vector<HandlerState> states;
+  const auto known = [&](const std::string& handler) {
+    return std::any_of(states.begin(), states.end(), [&](const auto& state) { return state.handler_name == handler; });
+  };
+  for (const auto& record : handled) {
+    HandlerState state;
+    state.handler_name = record.key.handler_name;
+    state.state = HandlerState::State::handled;
+    state.handled_at = record.handled_at;
+    states.push_back(std::move(state));
+  }
+  for (const HandlerProgress& progress : event.progress) {
+    if (known(progress.handler_name)) continue;
+    HandlerState state;
+    state.handler_name = progress.handler_name;
+    state.state = progress.exhausted ? HandlerState::State::exhausted : HandlerState::State::waiting;
+    state.attempts = progress.attempts;
+    if (!progress.exhausted) state.due = progress.due;
+    state.last_error = progress.last_error;
+    states.push_back(std::move(state));
+  }
+  const Route route{event.envelope.event_type(), event.envelope.target(), event.channel};
+  for (const auto& record : subscriptions) {
+    const std::string& handler = record.subscription.handler_name;
+    if (record.generation != event.generation || !record.subscription.matches(route) || known(handler)) continue;
+    HandlerState state;
+    state.handler_name = handler;
+    // With one handler the row itself tells its attempts.
+    state.attempts = event.progress.empty() ? event.attempts : 0;
+    state.last_error = event.progress.empty() ? event.last_error.value_or("") : "";
+    if (event.status == Status::failed) state.state = HandlerState::State::exhausted;
+    states.push_back(std::move(state));
+  }
+  return states;
+}
+
+Result<EventStory> tell_story(store::Store& store, const Uuid& id) {
   auto event = store.get_event(id);
   if (!event) return std::move(event).error();
   auto handled = store.handled(*event);
   if (!handled) return std::move(handled).error();
   auto audit = store.audit_of(id);
   if (!audit) return std::move(audit).error();
+  const auto registry = store.registry(event->generation);
+  if (!registry) return registry.error();
   std::vector<Moment> moments = timeline(*event, *handled, *audit);
-  return EventStory{*std::move(event), *std::move(handled), *std::move(audit), std::move(moments)};
+  std::vector<HandlerState> handlers = handler_states(*event, *handled, registry->subscriptions);
+  return EventStory{*std::move(event), *std::move(handled), *std::move(audit), std::move(moments), std::move(handlers)};
 }
 
 }  // namespace sluice::ops

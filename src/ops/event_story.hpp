@@ -19,6 +19,8 @@ struct FailedCycle {
   std::optional<Timestamp> failed_at;
   std::optional<Timestamp> replayed_at;
   std::string replayed_by;
+  std::string reason;
+  std::string operation_id;  ///< of a bulk replay
 };
 
 /// Lenient: members that are missing or of another type are left empty, because rows are also
@@ -31,17 +33,35 @@ struct Moment {
   std::string detail;  ///< for people
 };
 
+/// A handler that the event is for, or that has handled it.
+struct HandlerState {
+  enum class State { handled, waiting, exhausted };
+  std::string handler_name;
+  State state = State::waiting;
+  std::optional<Timestamp> handled_at;
+  int attempts = 0;  ///< failed ones, in this cycle
+  std::optional<Timestamp> due;
+  std::string last_error;
+};
+std::string_view name(HandlerState::State state);
+
 struct EventStory {
   store::EventRecord event;
   std::vector<store::HandledRecord> handled;
   std::vector<store::AuditRecord> audit;
-  std::vector<Moment> timeline;  ///< by time
+  std::vector<Moment> timeline;        ///< by time
+  std::vector<HandlerState> handlers;  ///< those that have handled it, then those that have not
 };
 
 /// The timeline is derived: the row keeps the current cycle, history the closed ones.
 std::vector<Moment> timeline(const store::EventRecord& event, const std::vector<store::HandledRecord>& handled,
                              const std::vector<store::AuditRecord>& audit);
 
-Result<EventStory> tell_story(store::Administering& store, const Uuid& id);
+/// Who has handled the event, and who of those that subscribe to it in its generation has not.
+std::vector<HandlerState> handler_states(const store::EventRecord& event,
+                                         const std::vector<store::HandledRecord>& handled,
+                                         const std::vector<store::SubscriptionRecord>& subscriptions);
+
+Result<EventStory> tell_story(store::Store& store, const Uuid& id);
 
 }  // namespace sluice::ops

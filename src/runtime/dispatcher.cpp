@@ -46,7 +46,7 @@ Dispatcher::Dispatcher(const DispatchEnvironment& environment, const telemetry::
     : environment_(environment),
       options_(std::move(options)),
       settler_(environment.store, environment.registry, environment.handlers,
-               logger.with_generation(options_.generation), {options_.settle_attempts}),
+               logger.with_generation(options_.generation), {options_.settle_attempts, environment.on_failed}),
       effects_(environment.store, environment.registry, environment.handlers,
                {options_.uniform01, options_.at, options_.ttl}) {}
 

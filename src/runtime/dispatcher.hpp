@@ -29,6 +29,7 @@ struct DispatchEnvironment {
   RegistryView& registry;
   const HandlerSet& handlers;
   ClaimKeeper& keeper;
+  FailureListener on_failed{};
 };
 
 struct DispatcherOptions {

@@ -4,6 +4,19 @@
 #include <utility>
 
 namespace sluice::runtime {
+namespace {
+
+FailureNotice notice_of(const store::ExpiredClaim& expired, const Settlement& settlement) {
+  FailureNotice notice;
+  notice.event_id = expired.claim.event_id;
+  notice.error_class = settlement.error_class;
+  notice.fingerprint = settlement.fingerprint;
+  notice.last_error = settlement.last_error;
+  notice.attempts = expired.attempts + 1;
+  return notice;
+}
+
+}  // namespace
 
 Reaper::Reaper(store::Maintaining& expired, store::Claiming& claims, telemetry::Logger logger, ReaperOptions options)
     : expired_(expired), claims_(claims), logger_(std::move(logger)), options_(std::move(options)) {}
@@ -34,6 +47,7 @@ Result<StepReport> Reaper::step(int limit) {
                                    {"claimed_by", (*expired)[i].worker},
                                    {"attempts", (*expired)[i].attempts + 1},
                                    {"status_result", failed ? "failed" : "retry"}});
+    if (failed && options_.on_failed) options_.on_failed(notice_of((*expired)[i], items[i].settlement));
   }
   return report;
 }

@@ -7,6 +7,7 @@
 
 #include <sluice/result.hpp>
 #include <sluice/retry_policy.hpp>
+#include "runtime/failure_listener.hpp"
 #include "runtime/step_report.hpp"
 #include "store/store.hpp"
 #include "telemetry/log.hpp"
@@ -16,6 +17,7 @@ namespace sluice::runtime {
 struct ReaperOptions {
   RetryPolicy retry;
   std::function<double()> uniform01;  ///< random numbers in [0, 1) for the jitter; from any thread
+  FailureListener on_failed{};        ///< told the id and the error only
 };
 
 class Reaper {

@@ -137,7 +137,7 @@ inline WorkerOptions worker_options() {
 class TestWorker {
  public:
   TestWorker(store::Store& store, HandlerSet handlers, const telemetry::Logger& logger = {},
-             WorkerOptions options = worker_options())
+             WorkerOptions options = worker_options(), FailureListener on_failed = {})
       : handlers_(std::move(handlers)),
         registry_(store, {options.generation, std::chrono::hours{1}}),
         keeper_(store, logger, {options.ttl, {}}) {
@@ -146,7 +146,8 @@ class TestWorker {
     const bool ready =
         store.subscribe(options.generation, handlers_.subscriptions()) && store.announce(self) && registry_.refresh();
     if (!ready) throw std::runtime_error("the worker cannot register");
-    worker_.emplace(DispatchEnvironment{store, registry_, handlers_, keeper_}, logger, std::move(options));
+    worker_.emplace(DispatchEnvironment{store, registry_, handlers_, keeper_, std::move(on_failed)}, logger,
+                    std::move(options));
   }
 
   Result<StepReport> step(const std::stop_token& abandon = {}) { return worker_->step(abandon); }

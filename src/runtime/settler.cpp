@@ -52,17 +52,55 @@ void count(const Work& work, StepReport& report) {
   }
 }
 
+int attempts_after(const Work& work) { return work.event.attempts + (work.decision.settlement.counts_attempt ? 1 : 0); }
+
 telemetry::Level level_of(std::string_view result) {
   if (result == "failed") return telemetry::Level::error;
   if (result == "retry" || result == "fenced") return telemetry::Level::warn;
   return telemetry::Level::info;
 }
 
+// Whose failure the event's last_error tells of: one that ran now, or one that was exhausted before.
+std::string culprit(const Work& work) {
+  const Settlement& settlement = work.decision.settlement;
+  for (const HandlerProgress& progress : settlement.progress) {
+    if (progress.exhausted && progress.last_error == settlement.last_error) return progress.handler_name;
+  }
+  for (const HandlerNote& note : work.notes) {
+    if (note.outcome.kind == Outcome::Kind::failed) return note.handler_name;
+  }
+  return {};
+}
+
+FailureNotice notice_of(const Work& work) {
+  const EventEnvelope& envelope = work.event.envelope;
+  const Settlement& settlement = work.decision.settlement;
+  FailureNotice notice;
+  notice.event_id = envelope.event_id();
+  notice.event_type = envelope.event_type();
+  notice.source = envelope.source();
+  notice.target = envelope.target();
+  notice.workspace_id = envelope.workspace_id();
+  notice.generation = work.event.generation;
+  notice.handler_name = culprit(work);
+  notice.error_class = settlement.error_class;
+  notice.fingerprint = settlement.fingerprint;
+  notice.last_error = settlement.last_error;
+  notice.attempts = attempts_after(work);
+  notice.trace_context = envelope.trace_context();
+  notice.failed_at = work.store_now();
+  return notice;
+}
+
 }  // namespace
 
 Settler::Settler(store::Claiming& store, RegistryView& registry, const HandlerSet& handlers, telemetry::Logger logger,
                  SettlerOptions options)
-    : store_(store), registry_(registry), handlers_(handlers), logger_(std::move(logger)), options_(options) {}
+    : store_(store),
+      registry_(registry),
+      handlers_(handlers),
+      logger_(std::move(logger)),
+      options_(std::move(options)) {}
 
 void Settler::add(Work work) { works_.push_back(std::move(work)); }
 
@@ -115,6 +153,8 @@ StepReport Settler::account(std::span<const Work> works, const store::SettleRepo
     } else {
       count(work, report);
     }
+    const bool failed = !lost && work.decision.settlement.next == Status::failed;
+    if (failed && options_.on_failed) options_.on_failed(notice_of(work));
     log(work, lost ? "fenced" : result_of(work));
   }
   return report;
@@ -122,7 +162,6 @@ StepReport Settler::account(std::span<const Work> works, const store::SettleRepo
 
 void Settler::log(const Work& work, std::string_view result) const {
   const EventEnvelope& envelope = work.event.envelope;
-  const Settlement& settlement = work.decision.settlement;
   for (const HandlerNote& note : work.notes) {
     const std::string_view own_result = result_of(note, result);
     const telemetry::Level level = level_of(own_result);
@@ -135,7 +174,7 @@ void Settler::log(const Work& work, std::string_view result) const {
         {"source", envelope.source()},
         {"target", envelope.target()},
         {"workspace_id", workspace ? std::optional{workspace->to_string()} : std::nullopt},
-        {"attempts", work.event.attempts + (settlement.counts_attempt ? 1 : 0)},
+        {"attempts", attempts_after(work)},
         {"duration_ms", std::chrono::duration_cast<std::chrono::milliseconds>(note.took).count()},
         {"status_result", own_result},
         {"handler_name", note.handler_name},

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <sluice/result.hpp>
+#include "runtime/failure_listener.hpp"
 #include "runtime/step_report.hpp"
 #include "runtime/work.hpp"
 #include "telemetry/log.hpp"
@@ -18,6 +19,7 @@ namespace sluice::runtime {
 
 struct SettlerOptions {
   int settle_attempts = 5;  ///< after this many failures the claims are left to the reaper
+  FailureListener on_failed;
 };
 
 class Settler {
@@ -34,7 +36,7 @@ class Settler {
   /// for the next call; else they are dropped, and their claims run out.
   Result<StepReport> settle();
 
-  /// Counts and logs works that were settled in a transaction of their own.
+  /// Counts, logs and reports works that were settled in a transaction of their own.
   StepReport account(std::span<const Work> works, const store::SettleReport& settled, bool in_doubt) const;
 
  private:

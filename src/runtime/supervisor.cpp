@@ -168,7 +168,7 @@ void Supervisor::launch(std::vector<std::jthread>& group, Service service, Doorb
 Service Supervisor::worker_service(int number) {
   WorkerOptions options = options_.worker;
   options.identity += "/" + std::to_string(number);
-  const DispatchEnvironment environment{store_, registry_, handlers_, keeper_};
+  const DispatchEnvironment environment{store_, registry_, handlers_, keeper_, options_.on_failed};
   auto worker = std::make_shared<Worker>(environment, logger_, std::move(options));
   auto busy = std::make_shared<bool>(false);
   const auto set_busy = [this, busy](bool now) {
@@ -232,8 +232,8 @@ Service Supervisor::presence_service() {
 }
 
 Service Supervisor::reaper_service() {
-  auto reaper = std::make_shared<Reaper>(store_, store_, logger_,
-                                         ReaperOptions{reaper_policy(handlers_), options_.worker.uniform01});
+  auto reaper = std::make_shared<Reaper>(
+      store_, store_, logger_, ReaperOptions{reaper_policy(handlers_), options_.worker.uniform01, options_.on_failed});
   Service service;
   service.name = "reaper";
   service.round = [this, reaper](const std::stop_token&) -> Result<Duration> {

@@ -15,6 +15,7 @@
 #include "runtime/backoff.hpp"
 #include "runtime/claim_keeper.hpp"
 #include "runtime/doorbell.hpp"
+#include "runtime/failure_listener.hpp"
 #include "runtime/handler_set.hpp"
 #include "runtime/listener.hpp"
 #include "runtime/reaper.hpp"
@@ -42,6 +43,7 @@ struct SupervisorOptions {
   Duration retention_interval = std::chrono::minutes{10};
   RetentionOptions retention;
   BackoffLimits backoff;  ///< rests after an error of the store
+  FailureListener on_failed;
 
   /// The error names the member.
   [[nodiscard]] Result<void> validate() const;

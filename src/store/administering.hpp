@@ -45,6 +45,7 @@ struct EventRecord {
   std::optional<std::string> ordering_key;
   Timestamp published_at{};
   std::optional<Timestamp> delivered_at;
+  std::optional<Timestamp> failed_at;  ///< of the current cycle
   std::optional<Timestamp> deleted_at;
   std::vector<HandlerProgress> progress;  ///< the handlers still to run, where the event has several
 };
@@ -64,7 +65,9 @@ struct AuditRecord {
   std::string detail = "{}";  ///< JSON text
 };
 
+/// Which events are meant: one object for lists, counts, groups and changes. Empty members match everything.
 struct EventFilter {
+  std::optional<Uuid> id;
   std::optional<Status> status;
   bool include_deleted = false;
   std::string event_type;  ///< exact, or a prefix followed by `*`; empty = any
@@ -72,8 +75,12 @@ struct EventFilter {
   std::string target;
   std::optional<Generation> generation;
   std::optional<Uuid> workspace_id;
-  std::optional<Timestamp> since;  ///< occurred_at
-  std::optional<Timestamp> until;
+  std::string error_class;  ///< whatever its case, with or without a final `Error`: `timeout` finds TimeoutError
+  std::string fingerprint;
+  std::string ordering_key;
+  std::string text;                ///< somewhere in last_error, whatever its case
+  std::optional<Timestamp> since;  ///< occurred_at, not before; of dead letters: failed_at
+  std::optional<Timestamp> until;  ///< before
 };
 
 struct EventPage {

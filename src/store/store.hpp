@@ -9,12 +9,16 @@
 #include <string>
 
 #include "store/administering.hpp"
+#include "store/auditing.hpp"
 #include "store/claiming.hpp"
+#include "store/diagnosing.hpp"
 #include "store/listening.hpp"
 #include "store/maintaining.hpp"
 #include "store/migrating.hpp"
+#include "store/operating.hpp"
 #include "store/publishing.hpp"
 #include "store/registering.hpp"
+#include "store/triaging.hpp"
 
 namespace sluice::store {
 
@@ -30,6 +34,10 @@ class Store : public Publishing,
               public Claiming,
               public Maintaining,
               public Administering,
+              public Triaging,
+              public Operating,
+              public Auditing,
+              public Diagnosing,
               public Registering,
               public Listening,
               public Migrating {

@@ -103,6 +103,9 @@ TEST(BadInput, AReadOnlyFile) {
   EXPECT_EQ(answer.exit, 1) << answer.err;
   EXPECT_EQ(answer.out, "");
   EXPECT_THAT(answer.err, AllOf(StartsWith("sluice: "), HasSubstr("a.db")));
+  const auto doctor = home.sluice({"doctor", "--store", "sqlite:a.db"});
+  EXPECT_EQ(doctor.exit, 1) << doctor.err;
+  EXPECT_THAT(doctor.out, StartsWith("critical\n  sqlite-not-writable: "));
 }
 
 TEST(BadInput, AFolderThatCannotBeWritten) {

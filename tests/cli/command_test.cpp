@@ -56,6 +56,8 @@ TEST(CommandTable, EveryKeyWithAFlagHasItSomewhere) {
   }
 }
 
+const std::string kOperation = test::id_of(9).to_string();
+
 // What each command needs beside --dry-run so that there is something to change.
 std::vector<std::string> something_to_change(const Command& command) {
   static const std::map<std::string, std::vector<std::string>> words{
@@ -65,6 +67,14 @@ std::vector<std::string> something_to_change(const Command& command) {
       {"generation retire", {"3"}},
       {"generation reroute", {"3", "--to", "2"}},
       {"subscription remove", {"billing.meter", "--generation", "2"}},
+      {"dlq replay", {"--all"}},
+      {"dlq discard", {"--all"}},
+      {"dlq restore", {"--all"}},
+      {"dlq ack", {"fingerprint"}},
+      {"op pause", {kOperation}},
+      {"op resume", {kOperation}},
+      {"op cancel", {kOperation}},
+      {"op rate", {kOperation, "5"}},
   };
   const auto found = words.find(command.title());
   return found == words.end() ? std::vector<std::string>{} : found->second;
@@ -78,6 +88,12 @@ TEST(CommandTable, EveryChangeHasADryRunThatChangesNothing) {
   sluice.store.bring_generation(2, GenerationState::live);
   sluice.store.bring_generation(3, GenerationState::draining);
   ASSERT_TRUE(sluice.store->subscribe(2, std::vector<Subscription>{{.handler_name = "billing.meter"}}));
+  sluice.store.publish(test::id_of(1));
+  sluice.store.fail(test::id_of(1));
+  store::PlanRequest plan;
+  plan.id = test::id_of(9);
+  plan.to_generation = 2;
+  test::must(sluice.store->plan_operation(plan));
   const auto before = sluice.store.sql("select count(*) from audit");
   for (const Command& command : commands()) {
     const std::string title = command.title();
@@ -89,7 +105,10 @@ TEST(CommandTable, EveryChangeHasADryRunThatChangesNothing) {
     EXPECT_EQ(answer.exit, Exit::ok) << title << ": " << answer.err;
     EXPECT_FALSE(sluice.opened.back().create) << title;
   }
-  EXPECT_TRUE(sluice.store.events().empty());
+  ASSERT_EQ(sluice.store.events().size(), 1U);
+  EXPECT_EQ(sluice.store.events().front().status, Status::failed);
+  EXPECT_EQ(sluice.store.events().front().deleted_at, std::nullopt);
+  EXPECT_EQ(sluice.store->operation(plan.id)->progress.state, OperationState::planned);
   EXPECT_EQ(sluice.store.sql("select count(*) from audit"), before);
   EXPECT_EQ(sluice.store->subscriptions()->size(), 1U);
   std::vector<GenerationState> states;

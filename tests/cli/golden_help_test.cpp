@@ -1,25 +1,16 @@
 // The help of every command, as files: a change of the interface shows in the diff.
-// UPDATE_GOLDEN=1 rewrites them.
-#include <gtest/gtest.h>
-
 #include <algorithm>
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
 
 #include "cli/command.hpp"
+#include "tests/cli/golden.hpp"
 #include "tests/cli/in_process.hpp"
 
 namespace sluice::cli {
 namespace {
 
-void expect_golden(const std::string& name, const std::string& text) {
-  const std::string path = std::string{SLUICE_SOURCE_DIR} + "/tests/golden/cli/" + name + ".txt";
-  if (std::getenv("UPDATE_GOLDEN") != nullptr) std::ofstream{path} << text;
-  std::ifstream file{path};
-  ASSERT_TRUE(file) << path << " is missing; run with UPDATE_GOLDEN=1";
-  const std::string golden{std::istreambuf_iterator<char>{file}, {}};
-  EXPECT_EQ(text, golden) << path << " differs; if the change is meant, run with UPDATE_GOLDEN=1";
+std::string file_of(std::string name) {
+  std::replace(name.begin(), name.end(), ' ', '_');
+  return "cli/" + name + ".txt";
 }
 
 TEST(GoldenHelp, OfEveryCommand) {
@@ -30,16 +21,14 @@ TEST(GoldenHelp, OfEveryCommand) {
     const auto answer = sluice(words);
     EXPECT_EQ(answer.exit, Exit::ok);
     EXPECT_EQ(answer.err, "");
-    std::string name = command.title();
-    std::replace(name.begin(), name.end(), ' ', '_');
-    expect_golden(name, answer.out);
+    test::expect_golden(file_of(command.title()), answer.out);
   }
 }
 
 TEST(GoldenHelp, OfTheWholeAndOfAGroup) {
   test::CommandLine sluice;
-  expect_golden("sluice", sluice({"--help"}).out);
-  expect_golden("db", sluice({"help", "db"}).out);
+  test::expect_golden("cli/sluice.txt", sluice({"--help"}).out);
+  test::expect_golden("cli/db.txt", sluice({"help", "db"}).out);
 }
 
 }  // namespace

@@ -40,6 +40,22 @@ class RecordingDaemon final : public cli::Daemon {
   std::vector<std::string>& log_;
 };
 
+class FakeChannel final : public alert::AlertChannel {
+ public:
+  FakeChannel(std::string name, const std::function<Result<alert::Sent>(const Alert&)>& receiver)
+      : name_(std::move(name)), receiver_(receiver) {}
+  [[nodiscard]] std::string_view name() const override { return name_; }
+  [[nodiscard]] std::string display() const override { return "https://" + name_ + ".example/***"; }
+  Result<alert::Sent> send(const Alert& alert, const std::stop_token&) override {
+    if (receiver_) return receiver_(alert);
+    return Error{ErrorCode::unavailable, Retry::safe, "no answer from the receiver", "", ""};
+  }
+
+ private:
+  std::string name_;
+  const std::function<Result<alert::Sent>(const Alert&)>& receiver_;
+};
+
 }  // namespace
 
 CommandLine::CommandLine(EmbeddedStore::Start start)
@@ -79,6 +95,12 @@ Answer CommandLine::operator()(std::vector<std::string> words) {
   };
   adapters.interruption = std::make_shared<ScriptedInterruption>(interruptions, meanwhile);
   adapters.entropy = {[this] { return store.now; }, [this] { return std::array<std::uint8_t, 10>{++random_}; }};
+  adapters.alert_channels = [this](const config::Config& config) {
+    std::vector<std::unique_ptr<alert::AlertChannel>> channels;
+    if (config.alerts.sentry) channels.push_back(std::make_unique<FakeChannel>("sentry", receiver));
+    if (config.alerts.webhook_url) channels.push_back(std::make_unique<FakeChannel>("webhook", receiver));
+    return channels;
+  };
   const auto exit = cli::run({std::move(words), environment, "box"}, console, adapters);
   return {exit, out.str(), err.str()};
 }

@@ -36,6 +36,8 @@ class CommandLine {
   std::deque<std::function<void()>> meanwhile;  ///< what others do during the n-th wait
   std::vector<std::string> daemon_log;          ///< started, stopped
   std::optional<Error> daemon_error;
+  /// What stands in for each alert receiver that is configured; empty: none of them answers.
+  std::function<Result<alert::Sent>(const Alert&)> receiver;
 
  private:
   Result<std::unique_ptr<store::Store>> open(const cli::OpenRequest& request);

@@ -49,6 +49,10 @@ std::string Child::read_line() {
   return {};
 }
 
+void Child::write(const std::string& text) const {
+  if (::write(in_, text.data(), text.size()) != static_cast<ssize_t>(text.size())) throw std::runtime_error("no child");
+}
+
 void Child::close_input() {
   if (in_ >= 0) ::close(in_);
   in_ = -1;

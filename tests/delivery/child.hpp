@@ -17,6 +17,8 @@ class Child {
 
   /// Blocks until a whole line came; empty when the child closed its output.
   std::string read_line();
+  /// To the child's standard input.
+  void write(const std::string& text) const;
   /// Closes the child's standard input.
   void close_input();
   void signal(int number) const;

@@ -17,6 +17,104 @@ begin
     on conflict (group_key) do update set low = greatest(c.low, excluded.low), saved_at = now();
 end
 $$;
+CREATE TABLE core.failure_clusters (
+    id bigint NOT NULL,
+    event_type text NOT NULL,
+    source text NOT NULL,
+    target text,
+    failure_class text NOT NULL,
+    fingerprint text NOT NULL,
+    sample_error text NOT NULL,
+    first_seen_at timestamp with time zone DEFAULT now() NOT NULL,
+    replayed bigint DEFAULT 0 NOT NULL,
+    acknowledged_at timestamp with time zone,
+    acknowledged_by text DEFAULT ''::text NOT NULL,
+    acknowledged_reason text DEFAULT ''::text NOT NULL
+);
+COMMENT ON TABLE core.failure_clusters IS 'Kinds of failure: who knows about each, and how often it was replayed';
+CREATE FUNCTION core.cluster_matches(p_cluster core.failure_clusters, p_filter jsonb) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+    select (p_filter ->> 'event_type' is null or p_cluster.event_type = p_filter ->> 'event_type')
+       and (p_filter ->> 'type_prefix' is null or starts_with(p_cluster.event_type, p_filter ->> 'type_prefix'))
+       and (p_filter ->> 'source' is null or p_cluster.source = p_filter ->> 'source')
+       and (p_filter ->> 'target' is null or p_cluster.target = p_filter ->> 'target')
+       -- `timeout` finds TimeoutError.
+       and (p_filter ->> 'error_class' is null
+            or lower(p_cluster.failure_class) in (lower(p_filter ->> 'error_class'), lower(p_filter ->> 'error_class') || 'error'))
+       and (p_filter ->> 'fingerprint' is null or p_cluster.fingerprint = p_filter ->> 'fingerprint')
+$$;
+CREATE FUNCTION core.uuid_v7() RETURNS uuid
+    LANGUAGE sql PARALLEL SAFE
+    AS $$
+    select encode(
+        set_bit(set_bit(
+            overlay(uuid_send(gen_random_uuid())
+                placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3)
+                from 1 for 6),
+            52, 1), 53, 1),
+        'hex')::uuid
+$$;
+CREATE SEQUENCE core.outbox_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+CREATE TABLE core.outbox (
+    id uuid DEFAULT core.uuid_v7() NOT NULL,
+    seq bigint DEFAULT 
+CASE
+    WHEN (pg_current_xact_id() IS NOT NULL) THEN nextval('core.outbox_seq'::regclass)
+    ELSE NULL::bigint
+END NOT NULL,
+    generation bigint NOT NULL,
+    claim_seq bigint DEFAULT 0 NOT NULL,
+    occurred_at timestamp with time zone DEFAULT now() NOT NULL,
+    published_at timestamp with time zone DEFAULT now() NOT NULL,
+    event_version integer DEFAULT 1 NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    failure_history jsonb DEFAULT '[]'::jsonb NOT NULL,
+    status text DEFAULT 'pending'::text NOT NULL,
+    channel text DEFAULT 'outbox_default'::text NOT NULL,
+    event_type text NOT NULL,
+    source text NOT NULL,
+    target text,
+    content_class text DEFAULT 'default'::text NOT NULL,
+    idempotency_key text NOT NULL,
+    payload jsonb DEFAULT '{}'::jsonb NOT NULL,
+    ordering_key text,
+    workspace_id uuid,
+    trace_context text,
+    claimed_at timestamp with time zone,
+    claimed_by text,
+    delivered_at timestamp with time zone,
+    retry_after timestamp with time zone,
+    blocked_since timestamp with time zone,
+    first_failed_at timestamp with time zone,
+    last_error text,
+    failure_class text,
+    fingerprint text,
+    deleted_at timestamp with time zone,
+    progress jsonb,
+    lane text DEFAULT ''::text NOT NULL,
+    failed_at timestamp with time zone,
+    cluster_id bigint,
+    CONSTRAINT outbox_status_known CHECK ((status = ANY (ARRAY['pending'::text, 'in_flight'::text, 'delivered'::text, 'failed'::text])))
+)
+WITH (fillfactor='30', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='2000', autovacuum_vacuum_insert_scale_factor='0.1', autovacuum_analyze_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
+COMMENT ON TABLE core.outbox IS 'Events through their whole life: pending, in_flight, delivered, failed';
+CREATE FUNCTION core.dead_matches(p_event core.outbox, p_filter jsonb) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+    select (p_filter ->> 'id' is null or p_event.id = (p_filter ->> 'id')::uuid)
+       and (p_filter ->> 'generation' is null or p_event.generation = (p_filter ->> 'generation')::bigint)
+       and (p_filter ->> 'workspace_id' is null or p_event.workspace_id = (p_filter ->> 'workspace_id')::uuid)
+       and (p_filter ->> 'ordering_key' is null or p_event.ordering_key = p_filter ->> 'ordering_key')
+       and (p_filter ->> 'text' is null or strpos(lower(p_event.last_error), lower(p_filter ->> 'text')) > 0)
+       and (p_filter ->> 'since' is null or p_event.failed_at >= (p_filter ->> 'since')::timestamptz)
+       and (p_filter ->> 'until' is null or p_event.failed_at < (p_filter ->> 'until')::timestamptz)
+$$;
 CREATE FUNCTION core.default_generation() RETURNS bigint
     LANGUAGE sql STABLE SECURITY DEFINER PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -52,6 +150,77 @@ begin
     from unnest(p_ids) with ordinality as t(id, place)
     order by t.place;
 end
+$$;
+CREATE FUNCTION core.failure_acknowledge(p_fingerprint text, p_known boolean, p_actor text, p_surface text, p_reason text) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_groups bigint;
+begin
+    if coalesce(p_reason, '') = '' then
+        raise exception 'reason: say why' using errcode = 'SL422';
+    end if;
+    update core.failure_clusters
+    set acknowledged_at = case when p_known then now() end,
+        acknowledged_by = case when p_known then p_actor else '' end,
+        acknowledged_reason = case when p_known then p_reason else '' end
+    where fingerprint = p_fingerprint;
+    get diagnostics v_groups = row_count;
+    if v_groups = 0 then
+        raise exception 'nothing has failed with the fingerprint %', p_fingerprint using errcode = 'SL404';
+    end if;
+    insert into core.audit (actor, surface, action, count, reason, detail)
+    values (p_actor, p_surface, case when p_known then 'acknowledge' else 'unacknowledge' end, v_groups, p_reason,
+            jsonb_build_object('fingerprint', p_fingerprint));
+    return v_groups;
+end
+$$;
+CREATE FUNCTION core.failure_cluster(p_event_type text, p_source text, p_target text, p_class text, p_fingerprint text, p_error text) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_class text := coalesce(p_class, 'Error');
+    v_print text := coalesce(p_fingerprint, '');
+    v_id    bigint;
+begin
+    for v_try in 1..2 loop
+        select c.id into v_id from core.failure_clusters c
+        where c.fingerprint = v_print and c.event_type = p_event_type and c.failure_class = v_class and c.source = p_source
+          and coalesce(c.target, '') = coalesce(p_target, '');
+        exit when found;
+        perform pg_advisory_xact_lock(1936487787);
+        insert into core.failure_clusters (event_type, source, target, failure_class, fingerprint, sample_error)
+        values (p_event_type, p_source, p_target, v_class, v_print, coalesce(p_error, ''))
+        on conflict do nothing
+        returning id into v_id;
+        exit when found;
+    end loop;
+    return v_id;
+end
+$$;
+CREATE FUNCTION core.failure_history_after(p_event core.outbox, p_new_generation bigint, p_actor text, p_reason text, p_operation uuid, p_most integer) RETURNS jsonb
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select case when jsonb_array_length(h.entries) <= p_most then h.entries
+                else (select jsonb_agg(e.entry order by e.place) from jsonb_array_elements(h.entries) with ordinality as e(entry, place)
+                      where e.place = 1 or e.place > jsonb_array_length(h.entries) - p_most + 1) end
+    from (select p_event.failure_history || (jsonb_build_object(
+        'cycle', coalesce((p_event.failure_history -> -1 ->> 'cycle')::int, 0) + 1,
+        'attempts', p_event.attempts,
+        'last_error', p_event.last_error,
+        'first_failed_at', p_event.first_failed_at,
+        'failed_at', p_event.claimed_at,
+        'replayed_at', now(),
+        'replayed_by', p_actor,
+        'error_class', p_event.failure_class,
+        'fingerprint', p_event.fingerprint,
+        'from_generation', p_event.generation,
+        'to_generation', p_new_generation,
+        'reason', nullif(p_reason, '')) || case when p_operation is null then '{}'::jsonb
+                                             else jsonb_build_object('operation_id', p_operation) end) as entries) h
 $$;
 CREATE TABLE core.deployments (
     generation bigint NOT NULL,
@@ -115,6 +284,300 @@ begin
     values (p_actor, p_surface, 'generation.' || case p_state when 'live' then 'activate' when 'draining' then 'drain' else 'retire' end,
             coalesce(p_reason, ''), jsonb_build_object('generation', p_generation, 'from', v_old.state, 'to', p_state));
     return v_row;
+end
+$$;
+CREATE FUNCTION core.last_cycle(p_history jsonb) RETURNS integer
+    LANGUAGE sql IMMUTABLE
+    AS $$ select coalesce((p_history -> -1 ->> 'cycle')::int, 0) $$;
+CREATE TABLE core.operations (
+    id uuid NOT NULL,
+    kind text NOT NULL,
+    state text DEFAULT 'planned'::text NOT NULL,
+    filter text NOT NULL,
+    to_generation bigint,
+    rate integer DEFAULT 0 NOT NULL,
+    canary integer DEFAULT 0 NOT NULL,
+    stop_percent integer DEFAULT 20 NOT NULL,
+    total bigint DEFAULT 0 NOT NULL,
+    taken bigint DEFAULT 0 NOT NULL,
+    delivered bigint DEFAULT 0 NOT NULL,
+    failed_again bigint DEFAULT 0 NOT NULL,
+    skipped bigint DEFAULT 0 NOT NULL,
+    changed bigint DEFAULT 0 NOT NULL,
+    paced_at timestamp with time zone,
+    actor text NOT NULL,
+    surface text NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    note text DEFAULT ''::text NOT NULL,
+    executor text DEFAULT ''::text NOT NULL,
+    lease_until timestamp with time zone,
+    planned_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    started_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    CONSTRAINT operations_add_up CHECK ((((((delivered + failed_again) + skipped) + changed) <= taken) AND (taken <= total))),
+    CONSTRAINT operations_canary_check CHECK ((canary >= 0)),
+    CONSTRAINT operations_kind_known CHECK ((kind = ANY (ARRAY['replay'::text, 'discard'::text, 'restore'::text]))),
+    CONSTRAINT operations_rate_check CHECK ((rate >= 0)),
+    CONSTRAINT operations_replay_has_generation CHECK (((kind <> 'replay'::text) OR (to_generation >= 1))),
+    CONSTRAINT operations_state_known CHECK ((state = ANY (ARRAY['planned'::text, 'running'::text, 'paused'::text, 'stopped'::text, 'cancelled'::text, 'finished'::text]))),
+    CONSTRAINT operations_stop_percent_check CHECK (((stop_percent >= 0) AND (stop_percent <= 100)))
+);
+COMMENT ON TABLE core.operations IS 'Bulk replays, discards and restores: plan, progress, who and why';
+CREATE FUNCTION core.operation_advance(p_id uuid, p_executor text, p_limit integer, p_paced_at timestamp with time zone) RETURNS core.operations
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    v_operation core.operations := core.operation_held(p_id, p_executor);
+    v_ids       uuid[];
+    v_taken     bigint;
+    v_acted     bigint;
+begin
+    -- In the order of their ids, like every other statement that locks several events.
+    perform from core.outbox o
+    where o.id in (select i.event_id from core.operation_items i
+                   where i.operation_id = p_id and i.place > v_operation.taken and i.place <= v_operation.taken + p_limit)
+    order by o.id for update;
+    select coalesce(array_agg(o.id) filter (where core.operation_fits(v_operation.kind, i, o)), '{}'), count(*)
+    into v_ids, v_taken
+    from core.operation_items i left join core.outbox o on o.id = i.event_id
+    where i.operation_id = p_id and i.place > v_operation.taken and i.place <= v_operation.taken + p_limit;
+    v_acted := cardinality(v_ids);
+    if v_operation.kind = 'replay' then
+        with reset as (
+            select * from core.outbox_reset(v_ids, v_operation.to_generation, v_operation.actor, v_operation.reason, p_id))
+        update core.operation_items i set state = 'in_flight', cycle = r.cycle
+        from reset r
+        where i.operation_id = p_id and i.place > v_operation.taken and i.place <= v_operation.taken + p_limit and i.event_id = r.id;
+    else
+        perform set_config('sluice.audited', 'on', true);
+        update core.outbox o set deleted_at = case when v_operation.kind = 'discard' then now() end where o.id = any (v_ids);
+        perform set_config('sluice.audited', 'off', true);
+        update core.operation_items i set state = 'changed'
+        where i.operation_id = p_id and i.place > v_operation.taken and i.place <= v_operation.taken + p_limit and i.event_id = any (v_ids);
+    end if;
+    update core.operation_items i set state = 'skipped'
+    where i.operation_id = p_id and i.place > v_operation.taken and i.place <= v_operation.taken + p_limit and i.state = 'waiting';
+    update core.operations
+    set taken = taken + v_taken, skipped = skipped + v_taken - v_acted,
+        changed = changed + case when kind = 'replay' then 0 else v_acted end, paced_at = p_paced_at
+    where id = p_id
+    returning * into v_operation;
+    return v_operation;
+end
+$$;
+CREATE FUNCTION core.operation_change(p_id uuid, p_change text, p_rate integer, p_actor text, p_surface text, p_reason text) RETURNS core.operations
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_operation core.operations := core.operation_locked(p_id);
+begin
+    if (p_change = 'pause' and v_operation.state <> 'running')
+        or (p_change = 'resume' and v_operation.state <> 'paused')
+        or v_operation.state not in ('planned', 'running', 'paused') then
+        raise exception 'operation % is %: it cannot be changed by %', p_id, v_operation.state, p_change using errcode = 'SL409';
+    end if;
+    update core.operations
+    set state = case p_change when 'pause' then 'paused' when 'resume' then 'running' when 'cancel' then 'cancelled' else state end,
+        rate = case when p_change = 'rate' then p_rate else rate end,
+        ended_at = case when p_change = 'cancel' then now() end
+    where id = p_id
+    returning * into v_operation;
+    insert into core.audit (actor, surface, action, reason, detail)
+    values (p_actor, p_surface, 'operation.' || p_change, coalesce(p_reason, ''),
+            jsonb_build_object('operation_id', p_id) || case when p_change = 'rate' then jsonb_build_object('rate', p_rate) else '{}' end);
+    return v_operation;
+end
+$$;
+CREATE FUNCTION core.operation_end(p_id uuid, p_executor text, p_state text, p_note text) RETURNS core.operations
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_operation core.operations := core.operation_held(p_id, p_executor);
+begin
+    if p_state not in ('stopped', 'finished') then
+        raise exception 'state: an operation ends stopped or finished, not %', p_state using errcode = 'SL422';
+    end if;
+    update core.operations set state = p_state, note = p_note, ended_at = now(), lease_until = null where id = p_id
+    returning * into v_operation;
+    return v_operation;
+end
+$$;
+CREATE TABLE core.operation_items (
+    operation_id uuid NOT NULL,
+    place bigint NOT NULL,
+    event_id uuid NOT NULL,
+    claim_seq bigint NOT NULL,
+    cycle integer NOT NULL,
+    state text DEFAULT 'waiting'::text NOT NULL,
+    CONSTRAINT operation_items_state_known CHECK ((state = ANY (ARRAY['waiting'::text, 'in_flight'::text, 'delivered'::text, 'failed_again'::text, 'skipped'::text, 'changed'::text])))
+);
+COMMENT ON TABLE core.operation_items IS 'The frozen set of each operation, in the order in which it is carried out';
+CREATE FUNCTION core.operation_fits(p_kind text, p_item core.operation_items, p_event core.outbox) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select p_event.status = 'failed' and p_event.claim_seq = p_item.claim_seq
+       and (p_event.deleted_at is not null) = (p_kind = 'restore')
+       and coalesce((p_event.failure_history -> -1 ->> 'cycle')::int, 0) = p_item.cycle
+$$;
+CREATE FUNCTION core.operation_held(p_id uuid, p_executor text) RETURNS core.operations
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_operation core.operations := core.operation_locked(p_id);
+begin
+    if v_operation.state <> 'running' then
+        raise exception 'operation % is %', p_id, v_operation.state using errcode = 'SL409';
+    elsif v_operation.executor <> p_executor or coalesce(v_operation.lease_until <= now(), true) then
+        raise exception 'operation % is not held by %', p_id, p_executor using errcode = 'SL409';
+    end if;
+    return v_operation;
+end
+$$;
+CREATE FUNCTION core.operation_hold(p_id uuid, p_executor text, p_lease interval) RETURNS core.operations
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    v_operation    core.operations := core.operation_locked(p_id);
+    v_delivered    bigint;
+    v_failed_again bigint;
+    v_gone         bigint;
+begin
+    if v_operation.state not in ('running', 'paused') then
+        return v_operation;
+    elsif v_operation.executor <> p_executor and v_operation.lease_until > now() then
+        raise exception 'operation % is carried out by %', p_id, v_operation.executor using errcode = 'SL409';
+    end if;
+    -- Index operation_items_in_flight, then outbox_pkey.
+    with seen as (
+        select i.place,
+               case when o.id is null then 'skipped'
+                    when o.status = 'delivered' then 'delivered'
+                    when (o.status = 'failed' and o.claim_seq > i.claim_seq) or core.last_cycle(o.failure_history) > i.cycle
+                    then 'failed_again' end as outcome
+        from core.operation_items i left join core.outbox o on o.id = i.event_id
+        where i.operation_id = p_id and i.state = 'in_flight'),
+    noted as (
+        update core.operation_items i set state = s.outcome
+        from seen s
+        where i.operation_id = p_id and i.place = s.place and s.outcome is not null
+        returning i.state)
+    select count(*) filter (where state = 'delivered'), count(*) filter (where state = 'failed_again'),
+           count(*) filter (where state = 'skipped')
+    into v_delivered, v_failed_again, v_gone from noted;
+    update core.operations
+    set executor = p_executor, lease_until = now() + p_lease, delivered = delivered + v_delivered,
+        failed_again = failed_again + v_failed_again, skipped = skipped + v_gone
+    where id = p_id
+    returning * into v_operation;
+    return v_operation;
+end
+$$;
+CREATE FUNCTION core.operation_locked(p_id uuid) RETURNS core.operations
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_operation core.operations;
+begin
+    select * into v_operation from core.operations where id = p_id for update;
+    if not found then
+        raise exception 'operation % does not exist', p_id using errcode = 'SL404';
+    end if;
+    return v_operation;
+end
+$$;
+CREATE FUNCTION core.operation_plan(p_id uuid, p_kind text, p_filter jsonb, p_event_ids uuid[], p_filter_text text, p_to_generation bigint, p_rate integer, p_canary integer, p_stop_percent integer, p_valid_for interval, p_most bigint, p_actor text, p_surface text, p_reason text) RETURNS core.operations
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_operation core.operations;
+    v_limit     bigint := case when p_most > 0 then p_most + 1 end;
+begin
+    if p_kind = 'replay' and coalesce(p_to_generation, 0) < 1 then
+        raise exception 'to_generation: a replay needs the generation that gets the events' using errcode = 'SL422';
+    end if;
+    delete from core.operations where state = 'planned' and expires_at < now() - interval '1 day';
+    insert into core.operations (id, kind, filter, to_generation, rate, canary, stop_percent, actor, surface, reason, expires_at)
+    values (p_id, p_kind, p_filter_text, p_to_generation, p_rate, p_canary, p_stop_percent, p_actor, p_surface, coalesce(p_reason, ''),
+            now() + p_valid_for);
+    if p_event_ids is not null then
+        insert into core.operation_items (operation_id, place, event_id, claim_seq, cycle)
+        select p_id, row_number() over (order by o.seq), o.id, o.claim_seq, core.last_cycle(o.failure_history)
+        from core.outbox o
+        where o.id = any (p_event_ids) and o.status = 'failed' and (o.deleted_at is not null) = (p_kind = 'restore');
+    elsif p_kind = 'restore' then
+        -- Index outbox_tombstones.
+        insert into core.operation_items (operation_id, place, event_id, claim_seq, cycle)
+        select p_id, row_number() over (order by f.seq), f.id, f.claim_seq, core.last_cycle(f.failure_history)
+        from (select o.* from core.outbox o join core.failure_clusters c on c.id = o.cluster_id
+              where o.deleted_at is not null and o.status = 'failed'
+                and core.cluster_matches(c, p_filter) and core.dead_matches(o, p_filter) limit v_limit) f;
+    else
+        -- Index outbox_dead_clusters.
+        insert into core.operation_items (operation_id, place, event_id, claim_seq, cycle)
+        select p_id, row_number() over (order by f.seq), f.id, f.claim_seq, core.last_cycle(f.failure_history)
+        from (select o.* from core.outbox o join core.failure_clusters c on c.id = o.cluster_id
+              where o.failed_at is not null and o.deleted_at is null
+                and core.cluster_matches(c, p_filter) and core.dead_matches(o, p_filter) limit v_limit) f;
+    end if;
+    update core.operations o
+    set total = (select count(*) from core.operation_items i where i.operation_id = p_id)
+    where o.id = p_id
+    returning * into v_operation;
+    if p_most > 0 and v_operation.total > p_most then
+        raise exception 'filter: it matches more than % events; narrow it or plan in parts', p_most using errcode = 'SL422';
+    elsif v_operation.total = 0 then
+        delete from core.operations where id = p_id;
+    end if;
+    return v_operation;
+end
+$$;
+CREATE FUNCTION core.operation_release(p_id uuid, p_executor text) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$ update core.operations set lease_until = null where id = p_id and executor = p_executor $$;
+CREATE FUNCTION core.operation_start(p_id uuid, p_confirmed bigint, p_rate integer, p_canary integer, p_stop_percent integer, p_actor text, p_surface text, p_reason text) RETURNS core.operations
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_operation core.operations := core.operation_locked(p_id);
+    v_moved     bigint;
+begin
+    if coalesce(p_reason, '') = '' then
+        raise exception 'reason: say why' using errcode = 'SL422';
+    elsif v_operation.state <> 'planned' then
+        raise exception 'operation % is %, only a planned one can be started', p_id, v_operation.state using errcode = 'SL409';
+    elsif v_operation.expires_at <= now() then
+        raise exception 'the plan % has expired; plan again', p_id using errcode = 'SL409';
+    elsif p_confirmed <> v_operation.total then
+        raise exception 'count: the plan has % events, not %', v_operation.total, p_confirmed using errcode = 'SL422';
+    end if;
+    select count(*) into v_moved
+    from core.operation_items i left join core.outbox o on o.id = i.event_id
+    where i.operation_id = p_id and not coalesce(core.operation_fits(v_operation.kind, i, o), false);
+    if v_moved > 0 then
+        raise exception '% of the % events have moved since the plan; plan again', v_moved, v_operation.total using errcode = 'SL409';
+    end if;
+    update core.operations
+    set state = 'running', started_at = now(), rate = p_rate, canary = p_canary, stop_percent = p_stop_percent,
+        actor = p_actor, surface = p_surface, reason = p_reason
+    where id = p_id
+    returning * into v_operation;
+    insert into core.audit (actor, surface, action, count, reason, detail)
+    values (p_actor, p_surface, v_operation.kind || '.bulk', v_operation.total, p_reason,
+            jsonb_build_object('operation_id', p_id, 'filter', v_operation.filter, 'to_generation', v_operation.to_generation,
+                               'rate', p_rate, 'canary', p_canary, 'stop_percent', p_stop_percent));
+    return v_operation;
 end
 $$;
 CREATE FUNCTION core.outbox_claim(p_generation bigint, p_worker text, p_limit integer, p_ttl interval, p_after bigint, p_upto bigint, p_interests text[], p_handlers text[], p_lanes text[]) RETURNS TABLE(head bigint, batch bigint, tid tid, id uuid, seq bigint, claim_seq bigint, attempts integer, event_type text, event_version integer, occurred_at timestamp with time zone, source text, target text, workspace_id uuid, payload jsonb, idempotency_key text, trace_context text, channel text, ordering_key text, claimed_at timestamp with time zone, progress jsonb)
@@ -225,64 +688,6 @@ begin
         o.target, o.workspace_id, o.payload, o.idempotency_key, o.trace_context, o.channel, o.ordering_key, o.claimed_at, o.progress;
 end
 $$;
-CREATE FUNCTION core.uuid_v7() RETURNS uuid
-    LANGUAGE sql PARALLEL SAFE
-    AS $$
-    select encode(
-        set_bit(set_bit(
-            overlay(uuid_send(gen_random_uuid())
-                placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3)
-                from 1 for 6),
-            52, 1), 53, 1),
-        'hex')::uuid
-$$;
-CREATE SEQUENCE core.outbox_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1;
-CREATE TABLE core.outbox (
-    id uuid DEFAULT core.uuid_v7() NOT NULL,
-    seq bigint DEFAULT 
-CASE
-    WHEN (pg_current_xact_id() IS NOT NULL) THEN nextval('core.outbox_seq'::regclass)
-    ELSE NULL::bigint
-END NOT NULL,
-    generation bigint NOT NULL,
-    claim_seq bigint DEFAULT 0 NOT NULL,
-    occurred_at timestamp with time zone DEFAULT now() NOT NULL,
-    published_at timestamp with time zone DEFAULT now() NOT NULL,
-    event_version integer DEFAULT 1 NOT NULL,
-    attempts integer DEFAULT 0 NOT NULL,
-    failure_history jsonb DEFAULT '[]'::jsonb NOT NULL,
-    status text DEFAULT 'pending'::text NOT NULL,
-    channel text DEFAULT 'outbox_default'::text NOT NULL,
-    event_type text NOT NULL,
-    source text NOT NULL,
-    target text,
-    content_class text DEFAULT 'default'::text NOT NULL,
-    idempotency_key text NOT NULL,
-    payload jsonb DEFAULT '{}'::jsonb NOT NULL,
-    ordering_key text,
-    workspace_id uuid,
-    trace_context text,
-    claimed_at timestamp with time zone,
-    claimed_by text,
-    delivered_at timestamp with time zone,
-    retry_after timestamp with time zone,
-    blocked_since timestamp with time zone,
-    first_failed_at timestamp with time zone,
-    last_error text,
-    failure_class text,
-    fingerprint text,
-    deleted_at timestamp with time zone,
-    progress jsonb,
-    lane text DEFAULT ''::text NOT NULL,
-    CONSTRAINT outbox_status_known CHECK ((status = ANY (ARRAY['pending'::text, 'in_flight'::text, 'delivered'::text, 'failed'::text])))
-)
-WITH (fillfactor='30', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='2000', autovacuum_vacuum_insert_scale_factor='0.1', autovacuum_analyze_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
-COMMENT ON TABLE core.outbox IS 'Events through their whole life: pending, in_flight, delivered, failed';
 CREATE FUNCTION core.outbox_complaint(p_event core.outbox) RETURNS text
     LANGUAGE sql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -302,11 +707,18 @@ CREATE FUNCTION core.outbox_complaint(p_event core.outbox) RETURNS text
     end
 $_$;
 CREATE FUNCTION core.outbox_default_key() RETURNS trigger
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
-    new.idempotency_key := new.id::text;
+    new.idempotency_key := coalesce(new.idempotency_key, new.id::text);
+    if new.status = 'failed' then
+        new.failed_at := coalesce(new.failed_at, now());
+        new.cluster_id := core.failure_cluster(new.event_type, new.source, new.target, new.failure_class, new.fingerprint, new.last_error);
+    else
+        new.failed_at := null;
+        new.cluster_id := null;
+    end if;
     return new;
 end
 $$;
@@ -395,6 +807,15 @@ begin
             values ('sql-direct', 'sql', case when new.deleted_at is null then 'restore' else 'discard' end, new.id,
                     'by an UPDATE of deleted_at');
         end if;
+    end if;
+    -- Failed, or no longer failed, by plain SQL: the dead-letter queue has to know it.
+    if new.status = 'failed' and (new.failed_at is null or new.cluster_id is null) then
+        update core.outbox
+        set failed_at = coalesce(new.failed_at, now()),
+            cluster_id = core.failure_cluster(new.event_type, new.source, new.target, new.failure_class, new.fingerprint, new.last_error)
+        where id = new.id;
+    elsif new.status <> 'failed' and (new.failed_at is not null or new.cluster_id is not null) then
+        update core.outbox set failed_at = null, cluster_id = null where id = new.id;
     end if;
     if new.ordering_key is not null and new.status in ('delivered', 'failed') and new.status <> old.status then
         perform core.outbox_unblock_key(old.ordering_key, old.seq);
@@ -528,11 +949,9 @@ CREATE FUNCTION core.outbox_replay_as(p_event_id uuid, p_new_generation bigint, 
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
-    v_event   core.outbox;
-    v_actor   text := coalesce(nullif(p_replayed_by, ''), 'sql-direct');
-    v_cycle   int;
-    v_max     int;
-    v_history jsonb;
+    v_event core.outbox;
+    v_actor text := coalesce(nullif(p_replayed_by, ''), 'sql-direct');
+    v_done  record;
 begin
     if p_new_generation is null or p_new_generation < 1 then
         raise exception 'p_new_generation: expected 1 or more, got %', coalesce(p_new_generation::text, 'null') using errcode = 'SL422';
@@ -545,39 +964,12 @@ begin
     elsif v_event.deleted_at is not null then
         raise exception 'event % is discarded: restore it first', p_event_id using errcode = 'SL409';
     end if;
-    v_cycle := coalesce((v_event.failure_history -> -1 ->> 'cycle')::int, 0) + 1;
-    v_history := v_event.failure_history || jsonb_build_object(
-        'cycle', v_cycle,
-        'attempts', v_event.attempts,
-        'last_error', v_event.last_error,
-        'first_failed_at', v_event.first_failed_at,
-        'failed_at', v_event.claimed_at,
-        'replayed_at', now(),
-        'replayed_by', v_actor,
-        'error_class', v_event.failure_class,
-        'fingerprint', v_event.fingerprint,
-        'from_generation', v_event.generation,
-        'to_generation', p_new_generation,
-        'reason', nullif(p_reason, ''));
-    -- Bounded: the first entry and the latest ones stay, the oldest in between go.
-    v_max := greatest(coalesce((select value::int from core.settings where key = 'failure_history_max'), 50), 2);
-    while jsonb_array_length(v_history) > v_max loop
-        v_history := v_history - 1;
-    end loop;
-    update core.outbox
-    set status = 'pending', generation = p_new_generation, attempts = 0, last_error = null, failure_class = null, fingerprint = null,
-        first_failed_at = null, failure_history = v_history, claimed_at = null, claimed_by = null, retry_after = now(),
-        delivered_at = null, progress = null, lane = '',
-        channel = case when channel = 'outbox_gen_' || v_event.generation or channel like 'outbox\_gen\_' || v_event.generation || '\_%'
-                       then 'outbox_gen_' || p_new_generation || substr(channel, length('outbox_gen_' || v_event.generation) + 1)
-                       else channel end
-    where id = p_event_id;
-    perform pg_notify(o.channel, o.id::text) from core.outbox o where o.id = p_event_id;
+    select * into v_done from core.outbox_reset(array[p_event_id], p_new_generation, v_actor, p_reason, null);
     insert into core.audit (actor, surface, action, event_id, reason, detail)
     values (v_actor, p_surface, 'replay', p_event_id, coalesce(p_reason, ''),
-            jsonb_build_object('cycle', v_cycle, 'from_generation', v_event.generation, 'to_generation', p_new_generation));
-    return jsonb_build_object('event_id', p_event_id, 'status', 'pending', 'cycle', v_cycle, 'attempts', v_event.attempts,
-                              'from_generation', v_event.generation, 'to_generation', p_new_generation, 'replayed_by', v_actor);
+            jsonb_build_object('cycle', v_done.cycle, 'from_generation', v_done.from_generation, 'to_generation', p_new_generation));
+    return jsonb_build_object('event_id', p_event_id, 'status', 'pending', 'cycle', v_done.cycle, 'attempts', v_done.attempts,
+                              'from_generation', v_done.from_generation, 'to_generation', p_new_generation, 'replayed_by', v_actor);
 end
 $$;
 CREATE FUNCTION core.outbox_reroute(p_from bigint, p_to bigint, p_limit integer, p_actor text, p_surface text, p_reason text) RETURNS bigint
@@ -607,6 +999,41 @@ begin
                 jsonb_build_object('from_generation', p_from, 'to_generation', p_to));
     end if;
     return v_moved;
+end
+$$;
+CREATE FUNCTION core.outbox_reset(p_ids uuid[], p_new_generation bigint, p_actor text, p_reason text, p_operation uuid) RETURNS TABLE(id uuid, cycle integer, attempts integer, from_generation bigint)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+    v_most int := greatest(coalesce((select s.value::int from core.settings s where s.key = 'failure_history_max'), 50), 2);
+begin
+    perform from core.failure_clusters c
+    where c.id in (select o.cluster_id from core.outbox o where o.id = any (p_ids)) order by c.id for update;
+    update core.failure_clusters c
+    set replayed = c.replayed + n.events
+    from (select o.cluster_id, count(*) as events from core.outbox o where o.id = any (p_ids) group by o.cluster_id) n
+    where c.id = n.cluster_id;
+    return query
+    with old as (
+        select o.id, o.attempts, o.generation, coalesce((o.failure_history -> -1 ->> 'cycle')::int, 0) + 1 as cycle
+        from core.outbox o where o.id = any (p_ids)),
+    moved as (
+        update core.outbox o
+        set status = 'pending', generation = p_new_generation, attempts = 0, last_error = null, failure_class = null, fingerprint = null,
+            first_failed_at = null, failed_at = null, cluster_id = null, claimed_at = null, claimed_by = null, retry_after = now(),
+            delivered_at = null, progress = null, lane = '',
+            failure_history = core.failure_history_after(o, p_new_generation, p_actor, p_reason, p_operation, v_most),
+            channel = case when o.channel = 'outbox_gen_' || o.generation or o.channel like 'outbox\_gen\_' || o.generation || '\_%'
+                           then 'outbox_gen_' || p_new_generation || substr(o.channel, length('outbox_gen_' || o.generation) + 1)
+                           else o.channel end
+        where o.id = any (p_ids)
+        returning o.id)
+    select old.id, old.cycle, old.attempts, old.generation from old join moved on moved.id = old.id;
+    perform pg_notify(c.channel, case when cardinality(p_ids) = 1 then p_ids[1]::text else '' end)
+    from (select distinct o.channel from core.outbox o where o.id = any (p_ids)) c;
 end
 $$;
 CREATE FUNCTION core.outbox_restore(p_event_id uuid, p_reason text, p_actor text DEFAULT NULL::text) RETURNS void
@@ -703,6 +1130,12 @@ begin
                 retry_after     = case when t.next = 'pending' then coalesce(t.not_before, now() + t.delay) end,
                 progress        = t.progress,
                 lane            = t.lane,
+                failed_at       = case when t.next = 'failed' then now() end,
+                cluster_id      = case when t.next = 'failed' then core.failure_cluster(
+                    o.event_type, o.source, o.target,
+                    case when t.recorded then t.failure_class else o.failure_class end,
+                    case when t.recorded then t.fingerprint else o.fingerprint end,
+                    case when t.recorded then t.last_error else o.last_error end) end,
                 claimed_at      = case when t.next = 'failed' then o.claimed_at end,
                 claimed_by      = case when t.next = 'failed' then o.claimed_by end
             from unnest(p_undelivered, p_undelivered_claim_seqs, p_next, p_counted, p_recorded, p_delays, p_not_before, p_last_errors,
@@ -938,6 +1371,14 @@ CREATE TABLE core.event_handled (
 )
 WITH (autovacuum_vacuum_insert_scale_factor='0.1');
 COMMENT ON TABLE core.event_handled IS 'Which handler has handled which idempotency key';
+ALTER TABLE core.failure_clusters ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME core.failure_clusters_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 CREATE TABLE core.settings (
     key text NOT NULL,
     value text NOT NULL,
@@ -980,6 +1421,12 @@ ALTER TABLE ONLY core.deployments
     ADD CONSTRAINT deployments_pkey PRIMARY KEY (generation);
 ALTER TABLE ONLY core.event_handled
     ADD CONSTRAINT event_handled_pkey PRIMARY KEY (handler_name, idempotency_key);
+ALTER TABLE ONLY core.failure_clusters
+    ADD CONSTRAINT failure_clusters_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY core.operation_items
+    ADD CONSTRAINT operation_items_pkey PRIMARY KEY (operation_id, place);
+ALTER TABLE ONLY core.operations
+    ADD CONSTRAINT operations_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY core.outbox
     ADD CONSTRAINT outbox_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY core.settings
@@ -993,16 +1440,23 @@ ALTER TABLE ONLY core.workers
 CREATE INDEX audit_event ON core.audit USING btree (event_id) WHERE (event_id IS NOT NULL);
 CREATE INDEX claims_expiry ON core.claims USING btree (expires_at);
 CREATE INDEX event_handled_age ON core.event_handled USING brin (handled_at) WITH (pages_per_range='16');
+CREATE UNIQUE INDEX failure_clusters_kind ON core.failure_clusters USING btree (fingerprint, event_type, failure_class, source, COALESCE(target, ''::text));
+CREATE INDEX operation_items_in_flight ON core.operation_items USING btree (operation_id) WHERE (state = 'in_flight'::text);
+CREATE INDEX operations_recent ON core.operations USING btree (planned_at);
+CREATE INDEX operations_running ON core.operations USING btree (started_at) WHERE (state = 'running'::text);
 CREATE INDEX outbox_age ON core.outbox USING btree (occurred_at) WHERE (deleted_at IS NULL);
-CREATE INDEX outbox_failing ON core.outbox USING btree (first_failed_at) WHERE (first_failed_at IS NOT NULL);
+CREATE INDEX outbox_dead ON core.outbox USING btree (failed_at, seq) WHERE ((failed_at IS NOT NULL) AND (deleted_at IS NULL));
+CREATE INDEX outbox_dead_clusters ON core.outbox USING btree (cluster_id, failed_at, seq, generation) WHERE ((failed_at IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX outbox_ordering ON core.outbox USING btree (ordering_key, seq) WHERE (ordering_key IS NOT NULL);
 CREATE INDEX outbox_replayed_keys ON core.outbox USING btree (ordering_key) WHERE ((ordering_key IS NOT NULL) AND (failure_history <> '[]'::jsonb));
 CREATE INDEX outbox_scan ON core.outbox USING btree (generation, seq);
 CREATE INDEX outbox_tombstones ON core.outbox USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX outbox_waiting ON core.outbox USING btree (generation, lane, retry_after) WHERE (retry_after IS NOT NULL);
 CREATE TRIGGER audit_refuse BEFORE DELETE OR UPDATE OR TRUNCATE ON core.audit FOR EACH STATEMENT EXECUTE FUNCTION core.audit_refuse();
-CREATE TRIGGER outbox_default_key BEFORE INSERT ON core.outbox FOR EACH ROW WHEN ((new.idempotency_key IS NULL)) EXECUTE FUNCTION core.outbox_default_key();
+CREATE TRIGGER outbox_default_key BEFORE INSERT ON core.outbox FOR EACH ROW WHEN (((new.idempotency_key IS NULL) OR (new.status = 'failed'::text) OR (new.failed_at IS NOT NULL) OR (new.cluster_id IS NOT NULL))) EXECUTE FUNCTION core.outbox_default_key();
 CREATE TRIGGER outbox_guard AFTER UPDATE ON core.outbox FOR EACH ROW WHEN ((NOT ((((old.status = 'pending'::text) AND (new.status = 'in_flight'::text) AND (new.claim_seq = (old.claim_seq + 1))) OR ((old.status = 'in_flight'::text) AND (new.status = 'delivered'::text) AND (new.claim_seq = old.claim_seq) AND (new.ordering_key IS NULL))) AND (old.deleted_at IS NULL) AND (new.deleted_at IS NULL) AND (new.id = old.id) AND (new.seq = old.seq)))) EXECUTE FUNCTION core.outbox_guard();
 CREATE TRIGGER outbox_guard_delete AFTER DELETE ON core.outbox FOR EACH ROW WHEN (((old.ordering_key IS NOT NULL) AND (old.status = ANY (ARRAY['pending'::text, 'in_flight'::text])))) EXECUTE FUNCTION core.outbox_guard_delete();
 CREATE TRIGGER outbox_notify AFTER INSERT ON core.outbox FOR EACH ROW EXECUTE FUNCTION core.outbox_notify();
 CREATE TRIGGER outbox_refuse_insert BEFORE INSERT ON core.outbox FOR EACH ROW WHEN ((((octet_length(new.event_type) < 1) OR (octet_length(new.event_type) > 255)) OR (new.event_version < 1) OR (new.source !~ '^[a-z][a-z0-9_]*$'::text) OR (new.target !~ '^[a-z][a-z0-9_]*$'::text) OR ((octet_length(new.channel) < 1) OR (octet_length(new.channel) > 63)) OR (new.generation < 1) OR (jsonb_typeof(new.payload) <> 'object'::text) OR ((octet_length(new.idempotency_key) < 1) OR (octet_length(new.idempotency_key) > 255)) OR ((octet_length(new.ordering_key) < 1) OR (octet_length(new.ordering_key) > 255)) OR (new.attempts < 0) OR (jsonb_typeof(new.failure_history) <> 'array'::text))) EXECUTE FUNCTION core.outbox_refuse_insert();
+ALTER TABLE ONLY core.operation_items
+    ADD CONSTRAINT operation_items_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES core.operations(id) ON DELETE CASCADE;

@@ -8,6 +8,42 @@ begin
   select raise(abort, 'the audit is append-only: a record cannot be changed');
 end;
 
+CREATE TRIGGER outbox_failure_begin after update of status on outbox
+  when new.status = 'failed' and old.status <> 'failed' and new.failed_at is null
+begin
+  update outbox set failed_at = strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000Z' where seq = new.seq;
+end;
+
+CREATE TRIGGER outbox_failure_cluster after update of failed_at on outbox
+  when new.status = 'failed' and new.failed_at is not null and new.cluster_id is null
+begin
+  insert into failure_clusters (event_type, source, target, failure_class, fingerprint, sample_error, first_seen_at)
+  select new.event_type, new.source, new.target, coalesce(new.failure_class, 'Error'), coalesce(new.fingerprint, ''),
+         coalesce(new.last_error, ''), new.failed_at
+  where not exists (
+    select 1 from failure_clusters
+    where fingerprint = coalesce(new.fingerprint, '') and event_type = new.event_type and source = new.source
+      and coalesce(target, '') = coalesce(new.target, '') and failure_class = coalesce(new.failure_class, 'Error'));
+  update outbox
+  set cluster_id = (
+    select id from failure_clusters
+    where fingerprint = coalesce(new.fingerprint, '') and event_type = new.event_type and source = new.source
+      and coalesce(target, '') = coalesce(new.target, '') and failure_class = coalesce(new.failure_class, 'Error'))
+  where seq = new.seq;
+end;
+
+CREATE TRIGGER outbox_failure_end after update of status on outbox
+  when old.status = 'failed' and new.status <> 'failed'
+begin
+  update failure_clusters set replayed = replayed + 1 where id = old.cluster_id;
+  update outbox set failed_at = null, cluster_id = null where seq = new.seq and failed_at is not null;
+end;
+
+CREATE TRIGGER outbox_failure_insert after insert on outbox when new.status = 'failed'
+begin
+  update outbox set failed_at = coalesce(failed_at, strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000Z') where seq = new.seq;
+end;
+
 CREATE TRIGGER outbox_idempotency_key after insert on outbox when new.idempotency_key is null
 begin
   update outbox set idempotency_key = new.id where seq = new.seq;
@@ -103,6 +139,69 @@ CREATE TABLE event_handled (
   primary key (idempotency_key, handler_name)
 ) strict, without rowid;
 
+CREATE TABLE failure_clusters (
+  id integer primary key,
+  event_type text not null,
+  source text not null,
+  target text,
+  failure_class text not null,
+  fingerprint text not null,
+  sample_error text not null,
+  first_seen_at text not null,
+  replayed integer not null default 0,
+  acknowledged_at text,
+  acknowledged_by text not null default '',
+  acknowledged_reason text not null default ''
+) strict;
+
+CREATE TABLE operation_items (
+  operation_id text not null,
+  place integer not null,
+  event_id text not null,
+  claim_seq integer not null,
+  cycle integer not null,
+  state text not null default 'waiting'
+    constraint "state must be waiting, in_flight, delivered, failed_again, skipped or changed"
+      check (state in ('waiting', 'in_flight', 'delivered', 'failed_again', 'skipped', 'changed')),
+  primary key (operation_id, place)
+) strict, without rowid;
+
+CREATE TABLE operations (
+  id text primary key not null,
+  kind text not null
+    constraint "kind must be replay, discard or restore" check (kind in ('replay', 'discard', 'restore')),
+  state text not null
+    constraint "state must be planned, running, paused, stopped, cancelled or finished"
+      check (state in ('planned', 'running', 'paused', 'stopped', 'cancelled', 'finished')),
+  filter text not null,
+  to_generation integer,
+  rate integer not null
+    constraint "rate must not be negative" check (rate >= 0),
+  canary integer not null
+    constraint "canary must not be negative" check (canary >= 0),
+  stop_percent integer not null
+    constraint "stop_percent must be between 0 and 100" check (stop_percent between 0 and 100),
+  total integer not null,
+  taken integer not null default 0,
+  delivered integer not null default 0,
+  failed_again integer not null default 0,
+  skipped integer not null default 0,
+  changed integer not null default 0,
+  paced_at text,
+  actor text not null,
+  surface text not null,
+  reason text not null,
+  note text not null default '',
+  executor text not null default '',
+  lease_until text,
+  planned_at text not null,
+  expires_at text not null,
+  started_at text,
+  ended_at text,
+  constraint "the counts must add up to at most the total"
+    check (delivered + failed_again + skipped + changed <= taken and taken <= total)
+) strict, without rowid;
+
 CREATE TABLE outbox (
   -- Insert order. Autoincrement: a number is never given twice, also after retention deleted rows.
   seq integer primary key autoincrement,
@@ -169,7 +268,7 @@ CREATE TABLE outbox (
   delivered_at text,
   deleted_at text, progress text
   constraint "progress must be a JSON array"
-    check (case when json_valid(progress) then json_type(progress) = 'array' else progress is null end), lane text not null default '',
+    check (case when json_valid(progress) then json_type(progress) = 'array' else progress is null end), lane text not null default '', failed_at text, cluster_id integer,
   constraint "only delivered or failed events may be tombstoned"
     check (deleted_at is null or status in ('delivered', 'failed'))
 ) strict;
@@ -218,8 +317,23 @@ CREATE INDEX audit_event on audit (event_id) where event_id is not null;
 
 CREATE INDEX event_handled_age on event_handled (handled_at);
 
+CREATE UNIQUE INDEX failure_clusters_kind
+  on failure_clusters (fingerprint, event_type, source, coalesce(target, ''), failure_class);
+
+CREATE INDEX operation_items_in_flight on operation_items (operation_id, place) where state = 'in_flight';
+
+CREATE INDEX operations_planned on operations (planned_at);
+
+CREATE INDEX operations_running on operations (started_at) where state = 'running';
+
 CREATE INDEX outbox_claims on outbox (coalesce(claim_expires_at, ''), generation, occurred_at)
   where status = 'in_flight';
+
+CREATE INDEX outbox_dead on outbox (failed_at, seq, cluster_id, generation)
+  where failed_at is not null and deleted_at is null;
+
+CREATE INDEX outbox_dead_cluster on outbox (cluster_id, failed_at, seq, generation)
+  where failed_at is not null and deleted_at is null;
 
 CREATE INDEX outbox_due on outbox (generation, key_blocked, retry_after, seq, occurred_at, target, channel, event_type, lane)
   where status = 'pending' and retry_after is not null;

@@ -119,6 +119,75 @@ TEST_F(PostgresRoles, OperatorReplaysAndDiscardsUnderItsOwnName) {
   EXPECT_EQ(session.run("update core.outbox set deleted_at = now() where status = 'pending'").sqlstate, "SL409");
 }
 
+store::PlanRequest plan_of_everything() {
+  store::PlanRequest request;
+  request.id = make_uuid_v7(Timestamp{std::chrono::seconds{1'780'000'000}}, {7});
+  request.to_generation = 1;
+  request.actor = {"alice", "cli", "upstream is back"};
+  return request;
+}
+
+TEST_F(PostgresRoles, ReaderSeesTheDeadLettersAndPlansNothing) {
+  fail_one();
+  const auto reader = open(url("reader"));
+  const auto groups = reader->failure_groups({});
+  ASSERT_TRUE(groups) << groups.error().message;
+  ASSERT_EQ(groups->size(), 1U);
+  const auto page = reader->list_dead({.source = "worlds"}, 10, std::nullopt);
+  ASSERT_TRUE(page) << page.error().message;
+  EXPECT_EQ(page->events.size(), 1U);
+  EXPECT_EQ(reader->count_dead({}, 10).value(), 1);
+  ASSERT_TRUE(reader->audit({}, 10, std::nullopt));
+  ASSERT_TRUE(reader->operations(10));
+
+  EXPECT_EQ(reader->plan_operation(plan_of_everything()).error().code, ErrorCode::forbidden);
+  EXPECT_EQ(reader->discard(page->events.front().envelope.event_id(), {"eve", "cli", "curious"}).error().code,
+            ErrorCode::forbidden);
+  EXPECT_EQ(reader->acknowledge(groups->front().fingerprint, true, {"eve", "cli", "curious"}).error().code,
+            ErrorCode::forbidden);
+  EXPECT_EQ(owner_->count_dead({}, 10).value(), 1);
+}
+
+TEST_F(PostgresRoles, AnOperatorStartsAReplayAndAWorkerCarriesItOut) {
+  fail_one();
+  const auto oper = open(url("operator"));
+  const auto worker = open(url("worker"));
+  const auto planned = oper->plan_operation(plan_of_everything());
+  ASSERT_TRUE(planned) << planned.error().message;
+  const store::Actor alice{"alice", "cli", "upstream is back"};
+  EXPECT_EQ(worker->start_operation(planned->id, 1, {}, alice).error().code, ErrorCode::forbidden);
+  ASSERT_TRUE(oper->start_operation(planned->id, 1, {}, alice));
+  const auto held = worker->hold_operation(planned->id, "worker-1", std::chrono::seconds{30});
+  ASSERT_TRUE(held) << held.error().message;
+  const auto advanced = worker->advance_operation(planned->id, "worker-1", 10, Timestamp{});
+  ASSERT_TRUE(advanced) << advanced.error().message;
+  EXPECT_EQ(advanced->progress.counts.in_flight(), 1);
+  EXPECT_EQ(worker->change_operation(planned->id, {}, alice).error().code, ErrorCode::forbidden);
+
+  SqlSession session{url("operator")};
+  const auto audit = session.must("select action, actor, db_user from core.audit");
+  ASSERT_EQ(audit.rows.size(), 1U);
+  EXPECT_EQ(audit.rows[0][0], "replay.bulk");
+  EXPECT_EQ(audit.rows[0][2], login("operator"));
+  EXPECT_EQ(session.run("update core.operations set total = 0").sqlstate, "42501");
+}
+
+// A database whose roles were granted before new functions and tables came.
+TEST_F(PostgresRoles, AMigrationRenewsTheGrants) {
+  SqlSession admin{database_.url()};
+  admin.must(
+      "do $$ declare f regprocedure; begin for f in select oid from pg_proc where pronamespace = 'core'::regnamespace "
+      "and (proname like 'operation\\_%' or proname = 'last_cycle') loop execute 'drop function ' || f || ' cascade'; "
+      "end loop; end $$");
+  admin.must("drop table core.operation_items, core.operations");
+  admin.must("delete from core.sluice_migrations where version >= 8");
+  const auto migrated = owner_->migrate();
+  ASSERT_TRUE(migrated) << migrated.error().message;
+  fail_one();
+  const auto planned = open(url("operator"))->plan_operation(plan_of_everything());
+  EXPECT_TRUE(planned) << planned.error().message;
+}
+
 TEST_F(PostgresRoles, ReaderListsAndCannotReplay) {
   fail_one();
   const auto reader = open(url("reader"));

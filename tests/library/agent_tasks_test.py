@@ -7,6 +7,7 @@ import time
 import unittest
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from fresh_database import FreshDatabase
 
 PROGRAM, SLUICE, MIGRATION = sys.argv[1:4]

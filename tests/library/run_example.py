@@ -5,6 +5,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from fresh_database import FreshDatabase
 
 LONGEST = 120  # lines of an example

@@ -111,6 +111,70 @@ class FaultyStore : public store::Store {
   Result<Generation> default_generation() override {
     return pass("default_generation", [&] { return inner_.default_generation(); });
   }
+  Result<store::DeadPage> list_dead(const store::EventFilter& filter, int limit,
+                                    const std::optional<store::DeadCursor>& after) override {
+    return pass("list_dead", [&] { return inner_.list_dead(filter, limit, after); });
+  }
+  Result<std::int64_t> count_dead(const store::EventFilter& filter, std::int64_t limit) override {
+    return pass("count_dead", [&] { return inner_.count_dead(filter, limit); });
+  }
+  Result<std::vector<store::FailureGroup>> failure_groups(const store::EventFilter& filter) override {
+    return pass("failure_groups", [&] { return inner_.failure_groups(filter); });
+  }
+  Result<std::int64_t> acknowledge(const std::string& fingerprint, bool known, const store::Actor& actor) override {
+    return pass("acknowledge", [&] { return inner_.acknowledge(fingerprint, known, actor); });
+  }
+  Result<store::OperationRecord> plan_operation(const store::PlanRequest& request) override {
+    return pass("plan_operation", [&] { return inner_.plan_operation(request); });
+  }
+  Result<store::OperationRecord> operation(const Uuid& id) override {
+    return pass("operation", [&] { return inner_.operation(id); });
+  }
+  Result<std::vector<store::OperationRecord>> operations(int limit) override {
+    return pass("operations", [&] { return inner_.operations(limit); });
+  }
+  Result<std::vector<store::OperationItem>> operation_items(const Uuid& id, int limit, std::int64_t after) override {
+    return pass("operation_items", [&] { return inner_.operation_items(id, limit, after); });
+  }
+  Result<store::OperationRecord> start_operation(const Uuid& id, std::int64_t confirmed,
+                                                 const OperationSettings& settings,
+                                                 const store::Actor& actor) override {
+    return pass("start_operation", [&] { return inner_.start_operation(id, confirmed, settings, actor); });
+  }
+  Result<store::OperationRecord> change_operation(const Uuid& id, const store::OperationChange& change,
+                                                  const store::Actor& actor) override {
+    return pass("change_operation", [&] { return inner_.change_operation(id, change, actor); });
+  }
+  Result<std::vector<Uuid>> runnable_operations(const std::string& executor) override {
+    return pass("runnable_operations", [&] { return inner_.runnable_operations(executor); });
+  }
+  Result<store::OperationRecord> hold_operation(const Uuid& id, const std::string& executor, Duration lease) override {
+    return pass("hold_operation", [&] { return inner_.hold_operation(id, executor, lease); });
+  }
+  Result<store::OperationRecord> advance_operation(const Uuid& id, const std::string& executor, int limit,
+                                                   Timestamp paced_at) override {
+    return pass("advance_operation", [&] { return inner_.advance_operation(id, executor, limit, paced_at); });
+  }
+  Result<store::OperationRecord> end_operation(const Uuid& id, const std::string& executor, OperationState to,
+                                               const std::string& note) override {
+    return pass("end_operation", [&] { return inner_.end_operation(id, executor, to, note); });
+  }
+  Result<void> release_operation(const Uuid& id, const std::string& executor) override {
+    return pass("release_operation", [&] { return inner_.release_operation(id, executor); });
+  }
+  Result<std::vector<store::AuditRecord>> audit(const store::AuditFilter& filter, int limit,
+                                                std::optional<std::int64_t> before_id) override {
+    return pass("audit", [&] { return inner_.audit(filter, limit, before_id); });
+  }
+  Result<store::Diagnosis> diagnose() override {
+    return pass("diagnose", [&] { return inner_.diagnose(); });
+  }
+  Result<store::DueBacklog> due_backlog() override {
+    return pass("due_backlog", [&] { return inner_.due_backlog(); });
+  }
+  Result<double> notify_queue_usage() override {
+    return pass("notify_queue_usage", [&] { return inner_.notify_queue_usage(); });
+  }
   Result<void> subscribe(Generation generation, std::span<const Subscription> subscriptions) override {
     return pass("subscribe", [&] { return inner_.subscribe(generation, subscriptions); });
   }

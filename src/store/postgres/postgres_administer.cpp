@@ -21,7 +21,9 @@ Result<EventPage> PostgresStore::list_events(const EventFilter& filter, int limi
   params.text_or_null(prefix ? std::string_view{} : type)
       .text_or_null(prefix ? type.substr(0, type.size() - 1) : std::string_view{});
   params.text_or_null(filter.source).text_or_null(filter.target).int8(filter.generation).uuid(filter.workspace_id);
-  params.timestamptz(filter.since).timestamptz(filter.until).int4(limit + 1);
+  params.timestamptz(filter.since).timestamptz(filter.until).int4(limit + 1).uuid(filter.id);
+  params.text_or_null(filter.error_class).text_or_null(filter.fingerprint);
+  params.text_or_null(filter.ordering_key).text_or_null(filter.text);
   const Result<pq::Rows> rows = run(reading(pg_sql::event_list), params);
   if (!rows) return rows.error();
   EventPage page;

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "store/postgres/postgres_statement.hpp"
+
 namespace sluice::store {
 namespace {
 
 using namespace std::chrono_literals;
-
-// The first of the two lock keys; the second is hashtext(channel). kBell stands in doorbell_when_idle.sql.
-constexpr int kBell = 1936487785;
-constexpr int kAwake = 1936487786;
 
 // While publishers hold the bell the workers look this often; longer the longer it takes.
 constexpr auto kShortestBellRest = 2ms;
@@ -34,24 +32,16 @@ void Baton::enter(State state, std::string_view name) {
   if (observer_) observer_(name);
 }
 
-Result<bool> Baton::ask(std::string_view function, int key) {
-  // The function is one of ours and the channel is bound.
-  const std::string text = "select " + std::string{function} + "($1::int, hashtext($2::text))";
-  const Result<pq::Rows> rows =
-      connection_.run({function, text, pq::Effect::read}, pq::Params{}.int4(key).text(std::string_view{channel_}));
+Result<bool> Baton::ask(const pq::Statement& statement) {
+  const Result<pq::Rows> rows = connection_.run(statement, pq::Params{}.text(std::string_view{channel_}));
   if (!rows) return rows.error();
   return rows->boolean(0, 0);
 }
 
-Result<void> Baton::request() {
-  return connection_.send("select pg_advisory_lock(" + std::to_string(kAwake) + ", hashtext('" + channel_ +
-                          "'))::text");
-}
-
 Result<void> Baton::wake() {
   if (state_ == State::last || state_ == State::asleep) {
-    if (Result<void> freed = connection_.script("select pg_advisory_unlock_all()", pq::Effect::read); !freed)
-      return freed;
+    const Result<pq::Rows> freed = connection_.run(reading(pg_sql::baton_free));
+    if (!freed) return freed.error();
     state_ = State::unmarked;
     next_step_ = Clock::now();
   }
@@ -59,7 +49,7 @@ Result<void> Baton::wake() {
 }
 
 Result<bool> Baton::try_bell() {
-  Result<bool> got = ask("pg_try_advisory_lock", kBell);
+  Result<bool> got = ask(reading(pg_sql::baton_take_bell));
   if (!got) return got;
   if (*got) {
     enter(State::asleep, "asleep");
@@ -85,7 +75,7 @@ Result<bool> Baton::step(bool busy) {
     if (Result<void> woken = wake(); !woken) return woken.error();
   }
   if (busy && state_ == State::unmarked) {
-    Result<bool> marked = ask("pg_try_advisory_lock_shared", kAwake);
+    Result<bool> marked = ask(reading(pg_sql::baton_mark));
     if (!marked) return marked;
     *marked ? enter(State::awake, "awake") : again_in(kMarkRest);
     return false;
@@ -93,10 +83,11 @@ Result<bool> Baton::step(bool busy) {
   if (busy || state_ == State::asleep) return false;
   if (state_ == State::last) return try_bell();
   if (state_ == State::awake) {
-    Result<bool> freed = ask("pg_advisory_unlock_shared", kAwake);
+    Result<bool> freed = ask(reading(pg_sql::baton_unmark));
     if (!freed) return freed;
   }
-  if (Result<void> sent = request(); !sent) return sent.error();
+  const pq::Params channel = pq::Params{}.text(std::string_view{channel_});
+  if (Result<void> sent = connection_.send(reading(pg_sql::baton_request), channel); !sent) return sent.error();
   enter(State::requested, "requested");
   return false;
 }

@@ -34,7 +34,6 @@ class Baton {
   /// Rung: this process is awake from now on, whatever it finds.
   Result<void> wake();
 
-  [[nodiscard]] bool asleep() const { return state_ == State::asleep; }
   /// When step() should be called again although nothing happens on the socket.
   [[nodiscard]] std::optional<Clock::time_point> next_step() const { return next_step_; }
   [[nodiscard]] int socket() const { return connection_.socket(); }
@@ -51,8 +50,7 @@ class Baton {
   Baton(pq::Connection connection, std::string channel, Observer observer);
   void enter(State state, std::string_view name);
   void again_in(Clock::duration rest) { next_step_ = Clock::now() + rest; }
-  Result<bool> ask(std::string_view function, int key);
-  Result<void> request();
+  Result<bool> ask(const pq::Statement& statement);
   Result<bool> try_bell();
 
   pq::Connection connection_;

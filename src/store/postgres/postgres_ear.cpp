@@ -37,8 +37,7 @@ Result<void> PostgresEar::start() {
   // One statement each: within one implicit transaction LISTEN takes effect at its end, which is the same.
   for (const std::string& channel : channels) listen += "listen " + connection_.quote_identifier(channel) + ";";
   if (Result<void> listening = connection_.script(listen, pq::Effect::read); !listening) return listening;
-  const Result<pq::Rows> pid =
-      connection_.run({"backend_pid", "select pg_backend_pid()", pq::Effect::read}, pq::Params{});
+  const Result<pq::Rows> pid = connection_.run(reading(pg_sql::backend_pid));
   if (!pid) return pid.error();
   if (pid->int4(0, 0) != connection_.backend_pid()) obstacle_ = "a connection pooler stands between";
   return follow_mode();

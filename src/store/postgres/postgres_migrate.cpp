@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "store/postgres/postgres_statement.hpp"
 #include "store/postgres/postgres_store_impl.hpp"
 
@@ -37,6 +39,19 @@ Result<bool> apply(pq::Connection& connection, const pg_sql::Migration& migratio
   return true;
 }
 
+// New functions and tables are for the same roles as the old ones.
+Result<void> renew_grants(pq::Connection& connection) {
+  const Result<pq::Rows> given = connection.run(reading(pg_sql::grants_given));
+  if (!given) return given.error();
+  if (!given->boolean(0, 0)) return {};
+  Result<void> granted = connection.script(pg_sql::grant.text);
+  if (granted) return granted;
+  Error error = std::move(granted).error();
+  error.message = "the schema is up to date, but the rights of the sluice roles could not be renewed: " + error.message;
+  error.hint = "run `sluice db grant` as the owner of the schema";
+  return error;
+}
+
 }  // namespace
 
 Result<SchemaVersion> PostgresStore::schema_version() {
@@ -65,6 +80,9 @@ Result<std::vector<MigrationStep>> PostgresStore::migrate() {
     if (Result<void> committed = (*lease)->script("commit"); !committed) return committed.error();
     steps.push_back({migration.version, std::string{migration.name}, *applied});
   }
+  const bool changed =
+      std::any_of(steps.begin(), steps.end(), [](const MigrationStep& step) { return step.applied_now; });
+  if (Result<void> granted = changed ? renew_grants(**lease) : Result<void>{}; !granted) return granted.error();
   return steps;
 }
 

@@ -50,6 +50,7 @@ EventRecord event_record(const pq::Rows& rows, int row) {
   record.ordering_key = rows.optional_text(row, next());
   record.published_at = rows.timestamptz(row, next());
   record.delivered_at = rows.optional_timestamptz(row, next());
+  record.failed_at = rows.optional_timestamptz(row, next());
   record.deleted_at = rows.optional_timestamptz(row, next());
   record.progress = progress_column(rows, row, next());
   return record;

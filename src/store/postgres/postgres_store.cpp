@@ -7,7 +7,8 @@ namespace sluice::store {
 
 PostgresStore::PostgresStore(PostgresOptions options)
     : options_(std::move(options)),
-      pool_({options_.dsn, options_.connect_timeout, options_.application_name}, options_.max_connections) {}
+      pool_({options_.dsn, options_.connect_timeout, options_.application_name, options_.longest_statement},
+            options_.max_connections) {}
 
 Result<void> PostgresStore::start() {
   const Result<SchemaVersion> version = schema_version();

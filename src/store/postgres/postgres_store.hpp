@@ -19,6 +19,7 @@ struct PostgresOptions {
   int max_connections = 8;  ///< callers beyond that wait
   Duration connect_timeout = std::chrono::seconds{5};
   std::string application_name = "sluice";
+  Duration longest_statement{};  ///< a statement that takes longer is given up as a timeout; zero: never
   /// How often the claim scan looks again for events that were committed late. Zero: at each claim.
   Duration sweep_interval = std::chrono::seconds{1};
   /// Called at each step of a listening process's way to sleep (doorbell when-idle), on its thread.

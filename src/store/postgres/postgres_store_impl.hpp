@@ -48,6 +48,33 @@ class PostgresStore final : public Store {
   Result<Deployment> move_generation(Generation generation, GenerationState to, const Actor& actor) override;
   Result<std::int64_t> reroute(Generation from, Generation to, int limit, const Actor& actor) override;
   Result<Generation> default_generation() override;
+  // Triaging
+  Result<DeadPage> list_dead(const EventFilter& filter, int limit, const std::optional<DeadCursor>& after) override;
+  Result<std::int64_t> count_dead(const EventFilter& filter, std::int64_t limit) override;
+  Result<std::vector<FailureGroup>> failure_groups(const EventFilter& filter) override;
+  Result<std::int64_t> acknowledge(const std::string& fingerprint, bool known, const Actor& actor) override;
+  // Operating
+  Result<OperationRecord> plan_operation(const PlanRequest& request) override;
+  Result<OperationRecord> operation(const Uuid& id) override;
+  Result<std::vector<OperationRecord>> operations(int limit) override;
+  Result<std::vector<OperationItem>> operation_items(const Uuid& id, int limit, std::int64_t after) override;
+  Result<OperationRecord> start_operation(const Uuid& id, std::int64_t confirmed, const OperationSettings& settings,
+                                          const Actor& actor) override;
+  Result<OperationRecord> change_operation(const Uuid& id, const OperationChange& change, const Actor& actor) override;
+  Result<std::vector<Uuid>> runnable_operations(const std::string& executor) override;
+  Result<OperationRecord> hold_operation(const Uuid& id, const std::string& executor, Duration lease) override;
+  Result<OperationRecord> advance_operation(const Uuid& id, const std::string& executor, int limit,
+                                            Timestamp paced_at) override;
+  Result<OperationRecord> end_operation(const Uuid& id, const std::string& executor, OperationState to,
+                                        const std::string& note) override;
+  Result<void> release_operation(const Uuid& id, const std::string& executor) override;
+  // Auditing
+  Result<std::vector<AuditRecord>> audit(const AuditFilter& filter, int limit,
+                                         std::optional<std::int64_t> before_id) override;
+  // Diagnosing
+  Result<Diagnosis> diagnose() override;
+  Result<DueBacklog> due_backlog() override;
+  Result<double> notify_queue_usage() override;
   // Registering
   Result<void> subscribe(Generation generation, std::span<const Subscription> subscriptions) override;
   Result<void> unsubscribe(Generation generation, const std::string& handler_name, const Actor& actor) override;

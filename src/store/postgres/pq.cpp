@@ -29,7 +29,7 @@ Result<Connection> Connection::open(const ConnectOptions& options) {
       "keepalives_count", "tcp_user_timeout", "dbname",          nullptr};
   const std::array<const char*, 8> values{
       timeout.c_str(), options.application_name.c_str(), "10", "5", "3", "30000", options.dsn.c_str(), nullptr};
-  Connection connection{PQconnectdbParams(keys.data(), values.data(), 1)};
+  Connection connection{PQconnectdbParams(keys.data(), values.data(), 1), options.longest_statement};
   if (PQstatus(connection.connection_.get()) != CONNECTION_OK) {
     return connect_error(PQerrorMessage(connection.connection_.get()), redact_dsn(options.dsn));
   }
@@ -40,6 +40,22 @@ Result<Connection> Connection::open(const ConnectOptions& options) {
 }
 
 Result<Rows> Connection::run(const Statement& statement, const Params& params) {
+  if (longest_statement_ == Duration::zero() || in_transaction()) return execute(statement, params);
+  // A limit for this transaction only: one of the session would stay with the server's connection when a pooler
+  // gives it to somebody else.
+  const auto limit = std::to_string(std::chrono::ceil<std::chrono::milliseconds>(longest_statement_).count());
+  const std::string begin = "begin; set local statement_timeout = " + limit + "; set local lock_timeout = " + limit;
+  if (Result<void> begun = script(begin, Effect::read); !begun) return std::move(begun).error();
+  Result<Rows> rows = execute(statement, params);
+  if (!rows) {
+    static_cast<void>(script("rollback").has_value());
+    return rows;
+  }
+  if (Result<void> ended = commit(); !ended) return std::move(ended).error();
+  return rows;
+}
+
+Result<Rows> Connection::execute(const Statement& statement, const Params& params) {
   pg_conn* connection = connection_.get();
   const Params::Raw raw = params.raw();
   const int count = static_cast<int>(raw.values.size());
@@ -109,8 +125,13 @@ Result<void> Connection::commit() {
   return Error{ErrorCode::conflict, Retry::safe, "the transaction had failed and was rolled back", {}, {}};
 }
 
-Result<void> Connection::send(const std::string& sql) {
-  if (PQsendQueryParams(connection_.get(), sql.c_str(), 0, nullptr, nullptr, nullptr, nullptr, kBinary) == 1) return {};
+Result<void> Connection::send(const Statement& statement, const Params& params) {
+  const Params::Raw raw = params.raw();
+  const int count = static_cast<int>(raw.values.size());
+  if (PQsendQueryParams(connection_.get(), std::string{statement.text}.c_str(), count, nullptr, raw.values.data(),
+                        raw.lengths.data(), raw.formats.data(), kBinary) == 1) {
+    return {};
+  }
   return translate("", PQerrorMessage(connection_.get()), Effect::read);
 }
 

@@ -32,6 +32,7 @@ struct ConnectOptions {
   std::string dsn;
   Duration connect_timeout = std::chrono::seconds{5};
   std::string application_name;
+  Duration longest_statement{};  ///< run() gives up after it, also on a lock; zero: never
 };
 
 class Connection {
@@ -59,8 +60,8 @@ class Connection {
   [[nodiscard]] std::string quote_identifier(std::string_view text) const;
 
   // Without waiting, for whoever polls the socket himself.
-  Result<void> send(const std::string& sql);  ///< one statement; its rows come by finished()
-  Result<void> consume();                     ///< reads what the socket has
+  Result<void> send(const Statement& statement, const Params& params);  ///< its rows come by finished()
+  Result<void> consume();                                               ///< reads what the socket has
   /// The rows of what was sent, once they are complete; an error when the statement failed.
   std::optional<Result<Rows>> finished();
   struct Notification {
@@ -77,9 +78,12 @@ class Connection {
   struct Close {
     void operator()(pg_conn* connection) const;
   };
-  explicit Connection(pg_conn* connection) : connection_(connection) {}
+  Connection(pg_conn* connection, Duration longest_statement)
+      : connection_(connection), longest_statement_(longest_statement) {}
+  Result<Rows> execute(const Statement& statement, const Params& params);
 
   std::unique_ptr<pg_conn, Close> connection_;
+  Duration longest_statement_;
   std::unordered_set<std::string_view> prepared_;
   bool may_prepare_ = true;
 };

@@ -82,6 +82,13 @@ Params& Params::text(const std::optional<std::string>& value) {
 
 Params& Params::text_or_null(std::string_view value) { return value.empty() ? null() : text(value); }
 
+Params& Params::jsonb(std::string_view value) {
+  begin();
+  buffer_.push_back('\1');  // format version
+  buffer_.append(value);
+  return *this;
+}
+
 Params& Params::uuid(const Uuid& value) {
   begin();
   put(value.bytes.data(), value.bytes.size());

@@ -26,6 +26,7 @@ class Params {
   Params& text(std::string_view value);
   Params& text(const std::optional<std::string>& value);
   Params& text_or_null(std::string_view value);  ///< empty becomes null
+  Params& jsonb(std::string_view value);
   Params& uuid(const Uuid& value);
   Params& uuid(const std::optional<Uuid>& value);
   Params& timestamptz(const std::optional<Timestamp>& value);

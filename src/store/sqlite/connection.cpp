@@ -69,6 +69,11 @@ Uuid Row::uuid() {
   return *parsed;
 }
 
+std::optional<std::int64_t> Row::optional_integer() {
+  if (next_is_null()) return ++column_, std::nullopt;
+  return integer();
+}
+
 std::optional<std::string> Row::optional_text() {
   if (next_is_null()) return ++column_, std::nullopt;
   return text();
@@ -123,7 +128,7 @@ Result<void> Connection::script(std::string_view statements) {
   return {};
 }
 
-Result<sqlite3_stmt*> Connection::bound(const sql::Query& query, std::initializer_list<Param> params) {
+Result<sqlite3_stmt*> Connection::bound(const sql::Query& query, const Params& params) {
   Prepared& prepared = prepared_[query.name];
   if (prepared.statement == nullptr) {
     const int code = sqlite3_prepare_v3(db_, query.text.data(), static_cast<int>(query.text.size()),
@@ -142,7 +147,7 @@ Result<sqlite3_stmt*> Connection::bound(const sql::Query& query, std::initialize
   return prepared.statement;
 }
 
-Result<std::int64_t> Connection::run(const sql::Query& query, std::initializer_list<Param> params) {
+Result<std::int64_t> Connection::run(const sql::Query& query, const Params& params) {
   auto statement = bound(query, params);
   if (!statement) return std::move(statement).error();
   const Rewind rewind{*statement};
@@ -152,8 +157,7 @@ Result<std::int64_t> Connection::run(const sql::Query& query, std::initializer_l
   return sqlite3_changes64(db_);
 }
 
-Result<void> Connection::each(const sql::Query& query, std::initializer_list<Param> params,
-                              const std::function<void(Row&)>& read) {
+Result<void> Connection::each(const sql::Query& query, const Params& params, const std::function<void(Row&)>& read) {
   auto statement = bound(query, params);
   if (!statement) return std::move(statement).error();
   const Rewind rewind{*statement};

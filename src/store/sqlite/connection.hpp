@@ -10,10 +10,12 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <variant>
+#include <vector>
 
 #include <sluice/result.hpp>
 #include <sluice/time.hpp>
@@ -43,6 +45,21 @@ struct Param {
   }
 };
 
+/// The values of one statement: `{{":id", id}, …}`, or a list that was put together before.
+class Params {
+ public:
+  Params(std::initializer_list<Param> params)
+      : params_(params.begin(), params.size()) {}                // NOLINT(google-explicit-constructor)
+  Params(const std::vector<Param>& params) : params_(params) {}  // NOLINT(google-explicit-constructor)
+
+  [[nodiscard]] std::size_t size() const { return params_.size(); }
+  [[nodiscard]] auto begin() const { return params_.begin(); }
+  [[nodiscard]] auto end() const { return params_.end(); }
+
+ private:
+  std::span<const Param> params_;
+};
+
 /// The columns of one row, read from left to right. A value that cannot be read is noted and turns
 /// the whole query into an error, so that readers need no checks of their own.
 class Row {
@@ -55,6 +72,7 @@ class Row {
   std::string_view view();  ///< valid until the next row
   Timestamp timestamp();
   Uuid uuid();
+  std::optional<std::int64_t> optional_integer();
   std::optional<std::string> optional_text();
   std::optional<Timestamp> optional_timestamp();
   std::optional<Uuid> optional_uuid();
@@ -90,15 +108,14 @@ class Connection {
 
   /// Runs a statement to its end and returns how many rows it changed itself, triggers apart.
   /// The parameters are given in the order in which the statement first names them (asserted).
-  Result<std::int64_t> run(const sql::Query& query, std::initializer_list<Param> params);
+  Result<std::int64_t> run(const sql::Query& query, const Params& params);
 
   /// Calls `read` for each row.
-  Result<void> each(const sql::Query& query, std::initializer_list<Param> params,
-                    const std::function<void(Row&)>& read);
+  Result<void> each(const sql::Query& query, const Params& params, const std::function<void(Row&)>& read);
 
   /// The first row, through `read`, if there is one.
   template <class Read>
-  auto first(const sql::Query& query, std::initializer_list<Param> params, Read read)
+  auto first(const sql::Query& query, const Params& params, Read read)
       -> Result<std::optional<decltype(read(std::declval<Row&>()))>> {
     std::optional<decltype(read(std::declval<Row&>()))> found;
     auto done = each(query, params, [&](Row& row) {
@@ -124,7 +141,7 @@ class Connection {
   enum class Ownership { own, borrowed };
   Connection(sqlite3* db, std::string path, Ownership ownership)
       : db_(db), path_(std::move(path)), ownership_(ownership) {}
-  Result<sqlite3_stmt*> bound(const sql::Query& query, std::initializer_list<Param> params);
+  Result<sqlite3_stmt*> bound(const sql::Query& query, const Params& params);
   Error error(int code) const;
 
   sqlite3* db_;

@@ -61,6 +61,9 @@ class Database {
     return work(*reader_);
   }
 
+  /// Whether this process moves the write-ahead log into the file, or some other does.
+  [[nodiscard]] bool owns_checkpoints() const { return owner_.held(); }
+
   /// A connection for looking at the file without holding up anybody; never checkpoints.
   [[nodiscard]] Result<std::unique_ptr<Connection>> open_another() const;
 

@@ -53,6 +53,7 @@ EventRecord read_event(Row& row) {
   auto ordering_key = row.optional_text();
   const Timestamp published_at = row.timestamp();
   const auto delivered_at = row.optional_timestamp();
+  const auto failed_at = row.optional_timestamp();
   const auto deleted_at = row.optional_timestamp();
   auto progress = read_progress(row);
   return EventRecord{.envelope = read_envelope(row),
@@ -74,6 +75,7 @@ EventRecord read_event(Row& row) {
                      .ordering_key = std::move(ordering_key),
                      .published_at = published_at,
                      .delivered_at = delivered_at,
+                     .failed_at = failed_at,
                      .deleted_at = deleted_at,
                      .progress = std::move(progress)};
 }

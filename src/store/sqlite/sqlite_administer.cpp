@@ -1,21 +1,11 @@
 #include <limits>
 
-#include "core/json.hpp"
 #include "store/sqlite/event_rows.hpp"
+#include "store/sqlite/filter_params.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
 
 namespace sluice::store::sqlite {
 namespace {
-
-std::optional<std::string_view> given(const std::string& text) {
-  return text.empty() ? std::nullopt : std::optional<std::string_view>{text};
-}
-
-/// `platform.*` → `platform.`; none when the filter names one type.
-std::optional<std::string_view> prefix_of(const std::string& event_type) {
-  if (!event_type.ends_with('*')) return std::nullopt;
-  return std::string_view{event_type}.substr(0, event_type.size() - 1);
-}
 
 /// An event as an operator's command finds it.
 struct OperatorView {
@@ -53,48 +43,20 @@ Error not_failed(const Uuid& id, Status status, std::string_view verb) {
   return conflict(id, "is " + std::string{name(status)} + ": only a failed event can be " + std::string{verb});
 }
 
-Result<void> need_reason(const Actor& actor, std::string_view verb) {
-  if (!actor.reason.empty()) return {};
-  return invalid("reason", "give a reason to " + std::string{verb} + " an event");
-}
-
 }  // namespace
-
-Result<void> record_audit(Connection& connection, const Actor& actor, const AuditEntry& entry) {
-  auto recorded = connection.run(sql::record_audit, {{":now", entry.at},
-                                                     {":actor", actor.name},
-                                                     {":surface", actor.surface},
-                                                     {":reason", actor.reason},
-                                                     {":action", entry.action},
-                                                     {":event_id", entry.event_id},
-                                                     {":count", entry.count},
-                                                     {":detail", entry.detail}});
-  if (!recorded) return std::move(recorded).error();
-  return {};
-}
 
 Result<EventPage> SqliteStore::list_events(const EventFilter& filter, int limit,
                                            std::optional<std::int64_t> before_seq) {
   EventPage page;
   if (limit < 1) return page;
-  const auto prefix = prefix_of(filter.event_type);
   const sql::Query& query = filter.status == Status::failed ? sql::list_failed_events : sql::list_events;
   return database_->read([&](Connection& connection) -> Result<EventPage> {
     // One more than asked for tells whether there is a next page.
-    auto listed = connection.each(query,
-                                  {{":before_seq", before_seq.value_or(std::numeric_limits<std::int64_t>::max())},
-                                   {":status", filter.status ? std::optional{name(*filter.status)} : std::nullopt},
-                                   {":include_deleted", filter.include_deleted},
-                                   {":event_type", prefix ? std::nullopt : given(filter.event_type)},
-                                   {":type_prefix", prefix},
-                                   {":source", given(filter.source)},
-                                   {":target", given(filter.target)},
-                                   {":generation", filter.generation},
-                                   {":workspace_id", filter.workspace_id},
-                                   {":since", filter.since},
-                                   {":until", filter.until},
-                                   {":limit", std::int64_t{limit} + 1}},
-                                  [&](Row& row) { page.events.push_back(read_event(row)); });
+    auto listed =
+        connection.each(query,
+                        joined({{":before_seq", before_seq.value_or(std::numeric_limits<std::int64_t>::max())}},
+                               event_params(filter), {{":limit", std::int64_t{limit} + 1}}),
+                        [&](Row& row) { page.events.push_back(read_event(row)); });
     if (!listed) return std::move(listed).error();
     if (page.events.size() > static_cast<std::size_t>(limit)) {
       page.events.pop_back();
@@ -122,16 +84,6 @@ Result<std::vector<HandledRecord>> SqliteStore::handled(const EventRecord& event
           std::string idempotency_key = row.text();
           records.push_back({{std::move(handler_name), std::move(idempotency_key)}, row.timestamp()});
         });
-    if (!listed) return std::move(listed).error();
-    return records;
-  });
-}
-
-Result<std::vector<AuditRecord>> SqliteStore::audit_of(const Uuid& event_id) {
-  return database_->read([&](Connection& connection) -> Result<std::vector<AuditRecord>> {
-    std::vector<AuditRecord> records;
-    auto listed = connection.each(sql::audit_of, {{":event_id", event_id}},
-                                  [&](Row& row) { records.push_back(read_audit(row)); });
     if (!listed) return std::move(listed).error();
     return records;
   });
@@ -170,6 +122,7 @@ Result<ReplayReport> SqliteStore::replay(const Uuid& id, Generation new_generati
                                                  {":now", now},
                                                  {":replayed_by", given(actor.name)},
                                                  {":reason", given(actor.reason)},
+                                                 {":operation_id", std::nullopt},
                                                  {":id", id}});
     if (!replayed) return std::move(replayed).error();
     const ReplayReport report{id, found->cycle, found->attempts, found->generation, new_generation};
@@ -186,7 +139,7 @@ Result<ReplayReport> SqliteStore::replay(const Uuid& id, Generation new_generati
 }
 
 Result<void> SqliteStore::discard(const Uuid& id, const Actor& actor) {
-  if (auto reason = need_reason(actor, "discard"); !reason) return reason;
+  if (auto reason = need_reason(actor, "discard an event"); !reason) return reason;
   return database_->write([&](Connection& connection) -> Result<void> {
     auto found = look_at(connection, id);
     if (!found) return std::move(found).error();
@@ -199,7 +152,7 @@ Result<void> SqliteStore::discard(const Uuid& id, const Actor& actor) {
 }
 
 Result<void> SqliteStore::restore(const Uuid& id, const Actor& actor) {
-  if (auto reason = need_reason(actor, "restore"); !reason) return reason;
+  if (auto reason = need_reason(actor, "restore an event"); !reason) return reason;
   return database_->write([&](Connection& connection) -> Result<void> {
     auto found = look_at(connection, id);
     if (!found) return std::move(found).error();

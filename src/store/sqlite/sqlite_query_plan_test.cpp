@@ -44,7 +44,10 @@ INSTANTIATE_TEST_SUITE_P(Queries, QueryPlan,
                                          sql::count_discarded, sql::replay, sql::operator_view, sql::discard,
                                          sql::restore, sql::retention_count_deletable, sql::retention_delete,
                                          sql::retention_count_expired, sql::retention_tombstone, sql::reroute,
-                                         sql::stop_waiting, sql::holds_claim, sql::unsubscribed),
+                                         sql::stop_waiting, sql::holds_claim, sql::unsubscribed, sql::list_dead,
+                                         sql::count_dead, sql::failure_groups, sql::plan_dead, sql::plan_discarded,
+                                         sql::plan_events, sql::plan_moved, sql::operation_next_items,
+                                         sql::operation_outcomes),
                          [](const testing::TestParamInfo<sql::Query>& query) { return std::string{query.param.name}; });
 
 TEST(ClaimPlan, WalksTheFreshAndTheDueIndexAlone) {
@@ -61,6 +64,25 @@ TEST(NextDuePlan, EntersTheDueIndexAtItsTime) {
 TEST(ListPlan, EntersAtThePagesFirstRow) {
   EXPECT_THAT(plan_of(sql::list_events), Contains(HasSubstr("INTEGER PRIMARY KEY (rowid<?)")));
   EXPECT_THAT(plan_of(sql::list_failed_events), Contains(HasSubstr("outbox_failed")));
+}
+
+TEST(DeadLetterPlan, WalksFromTheNewestFailure) {
+  for (const sql::Query& query : {sql::list_dead, sql::count_dead}) {
+    EXPECT_THAT(plan_of(query), Contains(HasSubstr("outbox_dead (failed_at>? AND failed_at<?)"))) << query.name;
+    EXPECT_THAT(plan_of(query), Not(Contains(HasSubstr("TEMP B-TREE")))) << query.name;
+  }
+}
+
+TEST(DeadLetterPlan, GroupsWalkTheirKindInItsIndex) {
+  const auto plan = plan_of(sql::failure_groups);
+  EXPECT_THAT(plan, Contains(HasSubstr("outbox_dead_cluster (cluster_id=? AND failed_at>?")));
+  EXPECT_THAT(plan, Not(Contains("USE TEMP B-TREE FOR GROUP BY")));
+}
+
+TEST(OperationPlan, FindsItsItemsInPlace) {
+  EXPECT_THAT(plan_of(sql::operation_next_items), Contains(HasSubstr("PRIMARY KEY (operation_id=? AND place>?)")));
+  EXPECT_THAT(plan_of(sql::operation_outcomes), Contains(HasSubstr("operation_items_in_flight (operation_id=?)")));
+  EXPECT_THAT(plan_of(sql::operation_runnable), Contains(HasSubstr("operations_running")));
 }
 
 TEST(RetentionPlan, EntersTheFinishedIndexByAge) {

@@ -1,6 +1,7 @@
 // The store over one Database, declared once and defined by role: sqlite_publish.cpp, sqlite_claim.cpp,
 // sqlite_settle.cpp, sqlite_effect.cpp, sqlite_maintain.cpp, sqlite_administer.cpp, sqlite_generation.cpp,
-// sqlite_register.cpp, sqlite_listen.cpp and sqlite_migrate.cpp.
+// sqlite_triage.cpp, sqlite_plan.cpp, sqlite_operate.cpp, sqlite_operate_step.cpp, sqlite_audit.cpp,
+// sqlite_diagnose.cpp, sqlite_register.cpp, sqlite_listen.cpp and sqlite_migrate.cpp.
 #pragma once
 
 #include <functional>
@@ -48,6 +49,33 @@ class SqliteStore final : public Store {
   Result<std::int64_t> reroute(Generation from, Generation to, int limit, const Actor& actor) override;
   Result<Generation> default_generation() override;
 
+  Result<DeadPage> list_dead(const EventFilter& filter, int limit, const std::optional<DeadCursor>& after) override;
+  Result<std::int64_t> count_dead(const EventFilter& filter, std::int64_t limit) override;
+  Result<std::vector<FailureGroup>> failure_groups(const EventFilter& filter) override;
+  Result<std::int64_t> acknowledge(const std::string& fingerprint, bool known, const Actor& actor) override;
+
+  Result<OperationRecord> plan_operation(const PlanRequest& request) override;
+  Result<OperationRecord> operation(const Uuid& id) override;
+  Result<std::vector<OperationRecord>> operations(int limit) override;
+  Result<std::vector<OperationItem>> operation_items(const Uuid& id, int limit, std::int64_t after) override;
+  Result<OperationRecord> start_operation(const Uuid& id, std::int64_t confirmed, const OperationSettings& settings,
+                                          const Actor& actor) override;
+  Result<OperationRecord> change_operation(const Uuid& id, const OperationChange& change, const Actor& actor) override;
+  Result<std::vector<Uuid>> runnable_operations(const std::string& executor) override;
+  Result<OperationRecord> hold_operation(const Uuid& id, const std::string& executor, Duration lease) override;
+  Result<OperationRecord> advance_operation(const Uuid& id, const std::string& executor, int limit,
+                                            Timestamp paced_at) override;
+  Result<OperationRecord> end_operation(const Uuid& id, const std::string& executor, OperationState to,
+                                        const std::string& note) override;
+  Result<void> release_operation(const Uuid& id, const std::string& executor) override;
+
+  Result<std::vector<AuditRecord>> audit(const AuditFilter& filter, int limit,
+                                         std::optional<std::int64_t> before_id) override;
+
+  Result<Diagnosis> diagnose() override;
+  Result<DueBacklog> due_backlog() override;
+  Result<double> notify_queue_usage() override;
+
   Result<void> subscribe(Generation generation, std::span<const Subscription> subscriptions) override;
   Result<void> unsubscribe(Generation generation, const std::string& handler_name, const Actor& actor) override;
   Result<Registry> registry(Generation generation) override;
@@ -85,6 +113,9 @@ struct AuditEntry {
   std::string detail = "{}";
   std::int64_t count = 1;
 };
+
+/// invalid (field `reason`) when there is none; `purpose` goes on after "give a reason to".
+Result<void> need_reason(const Actor& actor, std::string_view purpose);
 
 /// Writes one audit record; call it in the transaction of the change.
 Result<void> record_audit(Connection& connection, const Actor& actor, const AuditEntry& entry);

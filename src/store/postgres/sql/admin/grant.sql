@@ -22,12 +22,17 @@ begin
     end if;
     grant usage, create on schema core to sluice_owner;
     grant select, insert, update, delete on core.outbox, core.event_handled, core.deployments, core.claims, core.claim_cursors,
-        core.subscriptions, core.workers to sluice_owner;
+        core.subscriptions, core.workers, core.failure_clusters, core.operations, core.operation_items to sluice_owner;
     grant select, update on core.settings to sluice_owner;
     grant select, insert on core.audit to sluice_owner;
     grant usage on all sequences in schema core to sluice_owner;
     grant execute on function core.outbox_key_blocker(text, bigint, boolean), core.outbox_unblock_key(text, bigint),
-        core.outbox_complaint(core.outbox), core.outbox_route(core.outbox), core.outbox_waits_for(jsonb, text[]) to sluice_owner;
+        core.outbox_complaint(core.outbox), core.outbox_route(core.outbox), core.outbox_waits_for(jsonb, text[]),
+        core.failure_cluster(text, text, text, text, text, text), core.cluster_matches(core.failure_clusters, jsonb),
+        core.dead_matches(core.outbox, jsonb), core.failure_history_after(core.outbox, bigint, text, text, uuid, int),
+        core.outbox_reset(uuid[], bigint, text, text, uuid), core.last_cycle(jsonb),
+        core.operation_fits(text, core.operation_items, core.outbox), core.operation_locked(uuid), core.operation_held(uuid, text)
+        to sluice_owner;
     for v_function in
         select p.oid from pg_proc p where p.pronamespace = 'core'::regnamespace and p.prosecdef
     loop
@@ -49,9 +54,10 @@ grant execute on function core.uuid_v7(), core.default_generation(),
 
 -- Readers see everything and change nothing.
 grant select on core.outbox, core.event_handled, core.deployments, core.claims, core.claim_cursors, core.audit, core.settings,
-    core.subscriptions, core.workers
+    core.subscriptions, core.workers, core.failure_clusters, core.operations, core.operation_items
     to sluice_reader, sluice_worker, sluice_operator;
-grant execute on function core.default_generation() to sluice_reader, sluice_worker, sluice_operator;
+grant execute on function core.default_generation(), core.cluster_matches(core.failure_clusters, jsonb),
+    core.dead_matches(core.outbox, jsonb) to sluice_reader, sluice_worker, sluice_operator;
 
 -- Workers move events through the functions, never by UPDATE.
 grant execute on function core.outbox_claim(bigint, text, int, interval, bigint, bigint, text[], text[], text[]),
@@ -63,7 +69,10 @@ grant execute on function core.outbox_claim(bigint, text, int, interval, bigint,
     -- For a daemon that withdraws what it subscribed to; audited.
     core.unsubscribe(bigint, text, text, text, text),
     core.outbox_heartbeat(uuid[], bigint[], bigint[], interval), core.outbox_expired(int), core.claim_cursor_save(text, bigint),
-    core.outbox_sweep(interval, interval, interval, interval, int, boolean)
+    core.outbox_sweep(interval, interval, interval, interval, int, boolean),
+    -- Carrying out what an operator started.
+    core.operation_hold(uuid, text, interval), core.operation_advance(uuid, text, int, timestamptz),
+    core.operation_end(uuid, text, text, text), core.operation_release(uuid, text)
     to sluice_worker;
 -- A handler that records its effect and the dedup row in one transaction inserts the row itself.
 grant insert on core.event_handled to sluice_worker;
@@ -75,6 +84,11 @@ grant execute on function core.outbox_replay(uuid, bigint, text), core.outbox_re
     core.outbox_restore(uuid, text, text), core.generation_allocate(bigint, text, text, text, text),
     core.generation_move(bigint, text, text, text, text), core.unsubscribe(bigint, text, text, text, text),
     core.outbox_reroute(bigint, bigint, int, text, text, text),
-    core.outbox_sweep(interval, interval, interval, interval, int, boolean)
+    core.outbox_sweep(interval, interval, interval, interval, int, boolean),
+    core.failure_acknowledge(text, boolean, text, text, text),
+    core.operation_plan(uuid, text, jsonb, uuid[], text, bigint, int, int, int, interval, bigint, text, text, text),
+    core.operation_start(uuid, bigint, int, int, int, text, text, text), core.operation_change(uuid, text, int, text, text, text),
+    core.operation_hold(uuid, text, interval), core.operation_advance(uuid, text, int, timestamptz),
+    core.operation_end(uuid, text, text, text), core.operation_release(uuid, text)
     to sluice_operator;
 grant update (deleted_at) on core.outbox to sluice_operator;

@@ -9,7 +9,7 @@ with recursive generations as (
 )
 select e.id, e.seq, event_type, event_version, occurred_at, source, target, workspace_id, payload, idempotency_key, trace_context,
        content_class, channel, e.generation, status, attempts, last_error, failure_class, fingerprint, first_failed_at,
-       failure_history, claimed_at, claimed_by, claim_seq, retry_after, ordering_key, published_at, delivered_at, deleted_at, progress
+       failure_history, claimed_at, claimed_by, claim_seq, retry_after, ordering_key, published_at, delivered_at, failed_at, deleted_at, progress
 from generations g
 cross join lateral (
     select *
@@ -25,6 +25,11 @@ cross join lateral (
       and ($9::uuid is null or o.workspace_id = $9)
       and ($10::timestamptz is null or o.occurred_at >= $10)
       and ($11::timestamptz is null or o.occurred_at < $11)
+      and ($13::uuid is null or o.id = $13)
+      and ($14::text is null or lower(o.failure_class) in (lower($14), lower($14) || 'error'))
+      and ($15::text is null or o.fingerprint = $15)
+      and ($16::text is null or o.ordering_key = $16)
+      and ($17::text is null or strpos(lower(o.last_error), lower($17)) > 0)
     order by o.seq desc
     limit $12::int) e
 where $8::bigint is null or g.generation = $8

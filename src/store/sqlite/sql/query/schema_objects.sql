@@ -2,6 +2,6 @@
 select type || ' ' || name, coalesce(sql, '')
 from sqlite_master
 where tbl_name in ('outbox', 'event_handled', 'deployments', 'settings', 'audit', 'subscriptions', 'workers',
-                   'sluice_migrations')
+                   'failure_clusters', 'operations', 'operation_items', 'sluice_migrations')
   and name not like 'sqlite_autoindex_%'
 order by 1

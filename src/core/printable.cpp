@@ -1,10 +1,10 @@
-#include "cli/console.hpp"
+#include "core/printable.hpp"
 
 #include <cstddef>
 
 #include "core/utf8.hpp"
 
-namespace sluice::cli {
+namespace sluice {
 namespace {
 
 bool is_control(std::string_view character) {
@@ -42,4 +42,4 @@ std::string printable(std::string_view text) {
   return out;
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice

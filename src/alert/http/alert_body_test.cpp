@@ -1,0 +1,118 @@
+// Both bodies: what the receivers are told.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "alert/http/sentry_envelope.hpp"
+#include "alert/http/webhook_body.hpp"
+#include "core/json.hpp"
+
+namespace sluice::alert {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+const Sender kSender{"billing", "production", "1.2.3"};
+const Timestamp kSentAt = *parse_iso8601("2026-04-25T01:43:05Z");
+
+Alert an_alert() {
+  Alert alert;
+  alert.alert_id = *Uuid::parse("0196b3a1-0000-7000-8000-00000000abcd");
+  alert.suppressed = 3;
+  FailureNotice& failure = alert.failure;
+  failure.event_id = *Uuid::parse("0196b3a1-0000-7000-8000-000000000001");
+  failure.event_type = "platform.scan.completed";
+  failure.source = "platform";
+  failure.target = "billing";
+  failure.workspace_id = *Uuid::parse("11111111-2222-4333-8444-555555555555");
+  failure.generation = 7;
+  failure.handler_name = "billing.charge";
+  failure.error_class = "IntegrityError";
+  failure.fingerprint = "00ff00ff00ff00ff";
+  failure.last_error = "IntegrityError: duplicate key \"x\"";
+  failure.attempts = 5;
+  failure.trace_context = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  failure.failed_at = *parse_iso8601("2026-04-25T01:43:02Z");
+  return alert;
+}
+
+TEST(WebhookBody, SaysWhatFailedInStableFields) {
+  EXPECT_EQ(webhook_body(an_alert(), kSender),
+            R"({"alert":"event.failed","alert_id":"0196b3a1-0000-7000-8000-00000000abcd",)"
+            R"("service":"billing","environment":"production",)"
+            R"("event_id":"0196b3a1-0000-7000-8000-000000000001","event_type":"platform.scan.completed",)"
+            R"("source":"platform","target":"billing","workspace_id":"11111111-2222-4333-8444-555555555555",)"
+            R"("generation":7,"handler_name":"billing.charge","error_class":"IntegrityError",)"
+            R"("fingerprint":"00ff00ff00ff00ff","last_error":"IntegrityError: duplicate key \"x\"","attempts":5,)"
+            R"("suppressed":3,"trace_context":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",)"
+            R"("failed_at":"2026-04-25T01:43:02.000000Z"})");
+}
+
+TEST(WebhookBody, WhatIsNotKnownIsNull) {
+  Alert alert = an_alert();
+  alert.failure.event_type.clear();
+  alert.failure.target.reset();
+  alert.failure.handler_name.clear();
+  alert.failure.trace_context.reset();
+  EXPECT_THAT(webhook_body(alert, kSender),
+              AllOf(HasSubstr(R"("event_type":null)"), HasSubstr(R"("target":null)"),
+                    HasSubstr(R"("handler_name":null)"), HasSubstr(R"("trace_context":null)")));
+}
+
+TEST(SentryEnvelope, IsThreeLinesWithTheLengthOfTheThird) {
+  const std::string envelope = sentry_envelope(an_alert(), kSender, kSentAt);
+  const std::string event = sentry_event(an_alert(), kSender);
+  EXPECT_EQ(envelope, R"({"event_id":"0196b3a100007000800000000000abcd","sent_at":"2026-04-25T01:43:05.000000Z"})"
+                      "\n{\"type\":\"event\",\"length\":" +
+                          std::to_string(event.size()) + "}\n" + event);
+}
+
+TEST(SentryEnvelope, TheLengthCountsBytesAndTheEventIsOneLine) {
+  Alert alert = an_alert();
+  alert.failure.last_error = "Error: line\nbreak \xC3\xA9 \xFF";
+  const std::string event = sentry_event(alert, kSender);
+  EXPECT_TRUE(json::check(event, "event"));
+  EXPECT_THAT(event, Not(HasSubstr("\n")));
+  EXPECT_THAT(sentry_envelope(alert, kSender, kSentAt),
+              HasSubstr("\"length\":" + std::to_string(event.size()) + "}\n"));
+}
+
+TEST(SentryEvent, HasTheFieldsOfSentryAndOfTheFailure) {
+  const std::string event = sentry_event(an_alert(), kSender);
+  EXPECT_TRUE(json::check(event, "event"));
+  EXPECT_THAT(event,
+              AllOf(HasSubstr(R"("event_id":"0196b3a100007000800000000000abcd","timestamp":"2026-04-25T01:43:02)"),
+                    HasSubstr(R"("platform":"native","level":"error")"),
+                    HasSubstr(R"("environment":"production","release":"sluice@1.2.3")"),
+                    HasSubstr(R"("fingerprint":["sluice","00ff00ff00ff00ff"])")));
+  EXPECT_THAT(event, HasSubstr(R"("exception":{"values":[{"type":"IntegrityError","value":"duplicate key \"x\""}]})"));
+  EXPECT_THAT(event, HasSubstr("\"formatted\":\"platform.scan.completed failed in billing.charge after 5 attempts\""));
+  EXPECT_THAT(event,
+              AllOf(HasSubstr(R"("event_type":"platform.scan.completed","source":"platform","target":"billing")"),
+                    HasSubstr(R"("handler_name":"billing.charge")"), HasSubstr(R"("generation":"7")"),
+                    HasSubstr(R"("attempts":"5")"), HasSubstr(R"("suppressed":3)")));
+  EXPECT_THAT(event, HasSubstr(R"("trace":{"type":"trace","trace_id":"0af7651916cd43dd8448eb211c80319c",)"
+                               R"("span_id":"b7ad6b7169203331"})"));
+}
+
+TEST(SentryEvent, ATagIsShortAndHasNoLineBreak) {
+  Alert alert = an_alert();
+  alert.failure.handler_name = "a\n" + std::string(300, 'b');
+  EXPECT_THAT(sentry_event(alert, kSender), HasSubstr("\"handler_name\":\"a " + std::string(198, 'b') + "\""));
+}
+
+TEST(SentryEvent, LeavesOutWhatIsNotKnown) {
+  Alert alert = an_alert();
+  alert.failure.event_type.clear();
+  alert.failure.handler_name.clear();
+  alert.failure.fingerprint.clear();
+  alert.failure.trace_context = "not a traceparent";
+  const std::string event = sentry_event(alert, kSender);
+  EXPECT_TRUE(json::check(event, "event"));
+  EXPECT_THAT(event, AllOf(Not(HasSubstr("\"fingerprint\":[")), Not(HasSubstr("\"trace\":{"))));
+  EXPECT_THAT(event, HasSubstr("0196b3a1-0000-7000-8000-000000000001 failed after 5 attempts"));
+}
+
+}  // namespace
+}  // namespace sluice::alert

@@ -1,0 +1,23 @@
+// What an HTTP answer means for an alert. Pure.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "alert/alert_channel.hpp"
+#include "alert/http/http_post.hpp"
+
+namespace sluice::alert {
+
+/// 2xx is accepted. 429, and 503 with Retry-After, ask for silence. Other 5xx and 408 may be tried again;
+/// everything else, redirects included, will not become better. `now` is for a Retry-After that is a date.
+Result<Sent> verdict_of(const HttpAnswer& answer, Timestamp now);
+
+/// `120` or `Wed, 21 Oct 2026 07:28:00 GMT`; at most a day.
+std::optional<Duration> parse_retry_after(std::string_view text, Timestamp now);
+
+/// The longest silence that X-Sentry-Rate-Limits (`60:error;transaction:organization, 2700::key`) imposes
+/// on error events; at most a day.
+std::optional<Duration> parse_rate_limits(std::string_view text);
+
+}  // namespace sluice::alert

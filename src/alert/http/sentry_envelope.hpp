@@ -1,0 +1,21 @@
+// An alert as a Sentry envelope. Pure.
+#pragma once
+
+#include <string>
+
+#include "alert/http/sender.hpp"
+#include "core/alert.hpp"
+
+namespace sluice::alert {
+
+/// 32 lower-case hex digits.
+std::string sentry_event_id(const Alert& alert);
+
+/// The event: failures of one fingerprint become one issue, and what the seed of an investigation needs
+/// stands in tags (to search by) and in the context `sluice` (to read).
+std::string sentry_event(const Alert& alert, const Sender& sender);
+
+/// Three lines: the header, the item's header with the length of the event, the event.
+std::string sentry_envelope(const Alert& alert, const Sender& sender, Timestamp sent_at);
+
+}  // namespace sluice::alert

@@ -1,0 +1,57 @@
+// sluice dlq ack: somebody knows about this kind of failure.
+#include <ostream>
+
+#include "cli/audit_flags.hpp"
+#include "cli/noun.hpp"
+#include "cli/numbers.hpp"
+#include "cli/session.hpp"
+#include "ops/json_object.hpp"
+
+namespace sluice::cli {
+namespace {
+
+Result<Exit> ack(Session& session) {
+  if (auto given = check_reason(session); !given) return std::move(given).error();
+  const std::string& fingerprint = session.arguments().positionals.front();
+  const bool known = !session.arguments().has("--undo");
+  const auto opened = session.open_existing();
+  if (!opened) return opened.error();
+  if (session.dry_run()) {
+    store::EventFilter filter;
+    filter.fingerprint = fingerprint;
+    const auto groups = opened->store->failure_groups(filter);
+    if (!groups) return groups.error();
+    session.out() << groups->size() << '\n';
+    session.note("dry run: " + counted(static_cast<std::int64_t>(groups->size()), "group") + " with dead letters");
+    return Exit::ok;
+  }
+  const auto groups = opened->store->acknowledge(fingerprint, known, session.actor(opened->config));
+  if (!groups) return groups.error();
+  if (session.format() == Format::table) {
+    session.out() << counted(*groups, "group") << (known ? " acknowledged" : " open again") << '\n';
+  } else {
+    session.out() << ops::JsonObject{}
+                         .text("fingerprint", fingerprint)
+                         .boolean("acknowledged", known)
+                         .number("groups", *groups)
+                         .str()
+                  << '\n';
+  }
+  return Exit::ok;
+}
+
+}  // namespace
+
+Command dlq_ack_command() {
+  return {{"dlq", "ack"},
+          "say that a kind of failure is known; `dlq groups` tells when it comes back",
+          {{"sluice dlq ack 5f1c0a9be2d47c33 --reason 'fix is in generation 43'", ""},
+           {"sluice dlq ack 5f1c0a9be2d47c33 --undo --reason 'not fixed after all'", ""}},
+          {{"FINGERPRINT", "as `dlq groups` shows it"}},
+          {{"--undo", "", "", "it is not known any more"}, actor_flag(), required_reason_flag()},
+          true,
+          false,
+          ack};
+}
+
+}  // namespace sluice::cli

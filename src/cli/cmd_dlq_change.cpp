@@ -1,0 +1,299 @@
+// sluice dlq plan, replay, discard, restore: change dead letters, one or many. Many are an operation: a frozen
+// set that is confirmed by its number and carried out in steps.
+#include <ostream>
+#include <utility>
+
+#include "cli/audit_flags.hpp"
+#include "cli/confirm.hpp"
+#include "cli/contract_files.hpp"
+#include "cli/filter_flags.hpp"
+#include "cli/follow_operation.hpp"
+#include "cli/noun.hpp"
+#include "cli/numbers.hpp"
+#include "cli/show_preview.hpp"
+#include "cli/when.hpp"
+#include "ops/operations.hpp"
+#include "ops/replay_event.hpp"
+
+namespace sluice::cli {
+namespace {
+
+constexpr int kStopPercent = 20;
+constexpr std::int64_t kMost = 10'000'000;
+
+struct Request {
+  ops::BulkRequest bulk;
+  std::optional<Uuid> plan;  ///< start this one instead
+  std::optional<ops::ContractSet> contracts;
+
+  [[nodiscard]] const ops::ContractSet* contract_set() const { return contracts ? &*contracts : nullptr; }
+};
+
+Result<OperationSettings> settings_of(const Arguments& arguments, const OperationSettings& fallback) {
+  const auto rate = number_of(arguments, {"--rate", fallback.rate, 1});
+  if (!rate) return rate.error();
+  const auto canary = number_of(arguments, {"--canary", fallback.canary, 0});
+  if (!canary) return canary.error();
+  const auto stop = number_of(arguments, {"--stop-percent", fallback.stop_percent, 0, 100});
+  if (!stop) return stop.error();
+  return OperationSettings{*rate, *canary, *stop};
+}
+
+// What needs no store, so that a typo costs no connection.
+Result<Request> request_of(const Arguments& arguments, OperationKind kind) {
+  Request request;
+  request.bulk.kind = kind;
+  request.bulk.most = kMost;
+  for (const std::string& text : arguments.positionals) {
+    const auto id = Uuid::parse(text, "ID");
+    if (!id) return id.error();
+    request.bulk.event_ids.push_back(*id);
+  }
+  auto query = query_of(arguments);
+  if (!query) return std::move(query).error();
+  request.bulk.query = *std::move(query);
+  if (const auto text = arguments.value("--plan")) {
+    const auto id = Uuid::parse(*text, "--plan");
+    if (!id) return id.error();
+    request.plan = *id;
+  }
+  if (const auto text = arguments.value("--to-generation")) {
+    const auto generation = parse_generation(*text, "--to-generation");
+    if (!generation) return generation.error();
+    request.bulk.to_generation = *generation;
+  }
+  const auto settings = settings_of(arguments, {0, 0, kStopPercent});
+  if (!settings) return settings.error();
+  request.bulk.settings = *settings;
+  if (const auto folder = arguments.value("--contracts")) {
+    auto files = read_contract_files(*folder, "--contracts");
+    if (!files) return std::move(files).error();
+    auto contracts = ops::ContractSet::read(*files);
+    if (!contracts) return std::move(contracts).error();
+    request.contracts = *std::move(contracts);
+  }
+  const int ways =
+      (request.bulk.event_ids.empty() ? 0 : 1) + (request.bulk.query.empty() ? 0 : 1) + (request.plan ? 1 : 0);
+  if (ways > 1) return invalid("--filter", "give event ids, a filter or --plan, not several of them");
+  if (ways == 0 && !arguments.has("--all")) {
+    return invalid("--filter",
+                   "say which events: ids, --filter (or --type, --class, …), or --all for every dead letter");
+  }
+  return request;
+}
+
+std::string verb_of(OperationKind kind) { return std::string{name(kind)}; }
+
+std::string question(const store::OperationRecord& operation) {
+  std::string text = verb_of(operation.progress.kind) + ' ' + counted(operation.progress.counts.total, "event");
+  if (operation.to_generation) text += " into generation " + std::to_string(*operation.to_generation);
+  return text;
+}
+
+void print_plan(const Session& session, const ops::BulkPlan& plan) {
+  if (session.format() != Format::table) {
+    session.out() << ops::to_json(plan) << '\n';
+    return;
+  }
+  if (plan.preview) show_preview(session, *plan.preview, plan.operation.progress.counts.total);
+  session.out() << "plan " << plan.operation.id.to_string() << ": " << question(plan.operation) << ", valid until "
+                << clock_text(plan.operation.expires_at) << '\n';
+}
+
+Exit nothing_to_do(const Session& session) {
+  session.note("nothing to do: no dead letter matches");
+  if (session.format() != Format::table) session.out() << "{\"total\":0}\n";
+  return Exit::ok;
+}
+
+Result<Exit> start_and_follow(Session& session, const Session::Opened& opened, const store::OperationRecord& planned,
+                              const OperationSettings& settings) {
+  const auto agreed = confirm_many(session, question(planned), planned.progress.counts.total);
+  if (!agreed) return agreed.error();
+  if (!*agreed) return Exit::declined;
+  const auto started =
+      opened.store->start_operation(planned.id, planned.progress.counts.total, settings, session.actor(opened.config));
+  if (!started) return started.error();
+  session.detail("operation " + planned.id.to_string() + " started");
+  if (!session.arguments().has("--detach")) return follow_operation(session, opened, planned.id);
+  print_operation(session, *started);
+  session.note("a running daemon carries it out; `sluice op watch " + planned.id.to_string() + "` shows it");
+  return Exit::ok;
+}
+
+Result<Exit> dry_run(Session& session, const Session::Opened& opened, const Request& request) {
+  if (request.bulk.event_ids.empty() && request.bulk.kind != OperationKind::restore) {
+    const auto forecast = ops::forecast_bulk(*opened.store, request.bulk, request.contract_set());
+    if (!forecast) return forecast.error();
+    if (forecast->count == 0) return nothing_to_do(session);
+    if (session.format() != Format::table) {
+      session.out() << ops::to_json(*forecast, request.bulk.kind) << '\n';
+    } else {
+      if (forecast->preview) show_preview(session, *forecast->preview, forecast->count);
+      session.out() << forecast->count << '\n';
+    }
+    session.note("dry run: would " + verb_of(request.bulk.kind) + ' ' + counted(forecast->count, "event"));
+    return Exit::ok;
+  }
+  // Ids, and discarded events, are looked up by a plan that is over at once and never shown.
+  ops::BulkRequest at_once = request.bulk;
+  at_once.valid_for = Duration{1};
+  const auto plan = ops::plan_bulk(*opened.store, at_once, session.actor(opened.config), session.adapters().entropy,
+                                   request.contract_set());
+  if (!plan) return plan.error();
+  if (plan->operation.progress.counts.total == 0) return nothing_to_do(session);
+  if (session.format() != Format::table) {
+    const ops::BulkForecast forecast{plan->operation.progress.counts.total, false, plan->operation.to_generation,
+                                     plan->preview};
+    session.out() << ops::to_json(forecast, request.bulk.kind) << '\n';
+  } else {
+    if (plan->preview) show_preview(session, *plan->preview, plan->operation.progress.counts.total);
+    session.out() << plan->operation.progress.counts.total << '\n';
+  }
+  session.note("dry run: would " + question(plan->operation));
+  return Exit::ok;
+}
+
+Result<Exit> change_one(Session& session, const Session::Opened& opened, const Request& request) {
+  const Uuid& id = request.bulk.event_ids.front();
+  const auto agreed = confirm(session, verb_of(request.bulk.kind) + " event " + id.to_string());
+  if (!agreed) return agreed.error();
+  if (!*agreed) return Exit::declined;
+  const store::Actor actor = session.actor(opened.config);
+  if (request.bulk.kind == OperationKind::replay) {
+    const auto report = ops::replay_event(*opened.store, id, request.bulk.to_generation, actor);
+    if (!report) return report.error();
+    if (session.format() == Format::table) {
+      session.out() << id.to_string() << " is pending in generation " << report->to_generation << ", after cycle "
+                    << report->cycle << '\n';
+    } else {
+      session.out() << ops::to_json(*report) << '\n';
+    }
+    return Exit::ok;
+  }
+  const bool discard = request.bulk.kind == OperationKind::discard;
+  const auto changed = discard ? opened.store->discard(id, actor) : opened.store->restore(id, actor);
+  if (!changed) return changed.error();
+  if (session.format() == Format::table) {
+    session.out() << id.to_string() << (discard ? " is discarded" : " is a dead letter again") << '\n';
+  } else {
+    session.out() << "{\"event_id\":\"" << id.to_string() << "\",\"discarded\":" << (discard ? "true" : "false")
+                  << "}\n";
+  }
+  return Exit::ok;
+}
+
+Result<Exit> change_many(Session& session, const Session::Opened& opened, const Request& request) {
+  const auto plan = ops::plan_bulk(*opened.store, request.bulk, session.actor(opened.config),
+                                   session.adapters().entropy, request.contract_set());
+  if (!plan) return plan.error();
+  if (plan->operation.progress.counts.total == 0) return nothing_to_do(session);
+  if (plan->preview) session.note(ops::in_words(*plan->preview));
+  return start_and_follow(session, opened, plan->operation, request.bulk.settings);
+}
+
+Result<Exit> start_plan(Session& session, const Session::Opened& opened, const Uuid& id) {
+  const auto planned = opened.store->operation(id);
+  if (!planned) return planned.error();
+  const auto settings = settings_of(session.arguments(), planned->progress.settings);
+  if (!settings) return settings.error();
+  return start_and_follow(session, opened, *planned, *settings);
+}
+
+Result<Exit> change(Session& session, OperationKind kind) {
+  const auto request = request_of(session.arguments(), kind);
+  if (!request) return request.error();
+  if (auto given = check_reason(session); !given) return std::move(given).error();
+  session.adapters().interruption->arm();
+  const auto opened = session.open_existing();
+  if (!opened) return opened.error();
+  if (request->plan) return start_plan(session, *opened, *request->plan);
+  if (session.dry_run()) return dry_run(session, *opened, *request);
+  if (request->bulk.event_ids.size() == 1) return change_one(session, *opened, *request);
+  return change_many(session, *opened, *request);
+}
+
+Result<Exit> replay(Session& session) { return change(session, OperationKind::replay); }
+Result<Exit> discard(Session& session) { return change(session, OperationKind::discard); }
+Result<Exit> restore(Session& session) { return change(session, OperationKind::restore); }
+
+Result<Exit> plan(Session& session) {
+  auto request = request_of(session.arguments(), OperationKind::replay);
+  if (!request) return std::move(request).error();
+  const auto opened = session.open_existing();
+  if (!opened) return opened.error();
+  const auto planned = ops::plan_bulk(*opened->store, request->bulk, session.actor(opened->config),
+                                      session.adapters().entropy, request->contract_set());
+  if (!planned) return planned.error();
+  if (planned->operation.progress.counts.total == 0) return nothing_to_do(session);
+  print_plan(session, *planned);
+  session.note("nothing has changed yet; start it with `sluice dlq replay --plan " + planned->operation.id.to_string() +
+               " --reason TEXT`");
+  return Exit::ok;
+}
+
+std::vector<Option> which() { return joined(filter_flags(), {{"--all", "", "", "every dead letter"}}); }
+
+std::vector<Option> pace() {
+  return {{"--rate", "", "N", "at most this many events per second; default: as fast as they are delivered"},
+          {"--canary", "", "N", "replay this many first, and the rest only when they went well; default 0"},
+          {"--stop-percent", "", "N", "stop when more than this share fails again; default 20"}};
+}
+
+std::vector<Option> target() {
+  return {{"--to-generation", "", "N", "the generation that gets the events; default: the newest live one"},
+          {"--contracts", "", "DIR", "check payloads against the contracts in this folder"}};
+}
+
+std::vector<Option> start_flags() {
+  return {{"--plan", "", "TOKEN", "start the plan that `dlq plan` made"},
+          {"--detach", "", "", "start it and leave it to a running daemon"},
+          actor_flag(),
+          required_reason_flag()};
+}
+
+const std::vector<Positional> kIds{{"ID", "event ids", false, {}, true}};
+
+}  // namespace
+
+std::vector<Command> dlq_change_commands() {
+  return {
+      {{"dlq", "plan"},
+       "freeze a set of dead letters and say what a replay would do to each; changes no event",
+       {{"sluice dlq plan --class timeout --since 2h", "prints a token for `dlq replay --plan`"}},
+       kIds,
+       joined(joined(which(), target()), joined(pace(), {actor_flag(), reason_flag()})),
+       false,
+       false,
+       plan},
+      {{"dlq", "replay"},
+       "replay dead letters in place: one by id, many as an operation that is followed to its end",
+       {{"sluice dlq replay 0196b2f1-7c1e-7a3b-9d2e-5f6a7b8c9d0e --reason 'upstream is back' --yes", ""},
+        {"sluice dlq replay --class timeout --dry-run", "what would happen to each"},
+        {"sluice dlq replay --class timeout --canary 10 --rate 50 --reason 'upstream is back'", ""}},
+       kIds,
+       joined(joined(which(), target()), joined(pace(), start_flags())),
+       true,
+       false,
+       replay},
+      {{"dlq", "discard"},
+       "discard dead letters: they are kept until retention removes them",
+       {{"sluice dlq discard 0196b2f1-7c1e-7a3b-9d2e-5f6a7b8c9d0e --reason 'order was cancelled' --yes", ""},
+        {"sluice dlq discard --fingerprint 5f1c0a9be2d47c33 --reason 'bad import' --dry-run", ""}},
+       kIds,
+       joined(which(), {actor_flag(), required_reason_flag()}),
+       true,
+       false,
+       discard},
+      {{"dlq", "restore"},
+       "undo a discard: the events are dead letters again",
+       {{"sluice dlq restore 0196b2f1-7c1e-7a3b-9d2e-5f6a7b8c9d0e --reason 'discarded by mistake' --yes", ""}},
+       kIds,
+       joined(which(), {actor_flag(), required_reason_flag()}),
+       true,
+       false,
+       restore},
+  };
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,86 @@
+// sluice mcp: the dead-letter queue as tools for agents, over standard input and output.
+#include <utility>
+
+#include "cli/noun.hpp"
+#include "cli/numbers.hpp"
+#include "cli/session.hpp"
+#include "cli/version.hpp"
+#include "mcp/operation_carrier.hpp"
+#include "mcp/server.hpp"
+
+namespace sluice::cli {
+namespace {
+
+constexpr int kConnections = 3;  // a request, the operations that are carried out, and one to spare
+
+Result<mcp::Limits> limits_of(const Arguments& arguments) {
+  mcp::Limits limits;
+  limits.read_only = arguments.has("--read-only");
+  const auto rows = number_of(arguments, {"--max-rows", static_cast<int>(limits.max_rows), 1});
+  if (!rows) return rows.error();
+  limits.max_rows = *rows;
+  const auto rate = number_of(arguments, {"--max-rate", limits.max_rate, 1});
+  if (!rate) return rate.error();
+  limits.max_rate = *rate;
+  return limits;
+}
+
+std::string executor_name(const ops::Entropy& entropy) {
+  return "mcp-" + make_uuid_v7(entropy.clock(), entropy.random()).to_string();
+}
+
+void announce(const Session& session, const store::Store& store, const mcp::Limits& limits) {
+  session.note("mcp: store " + store.display_name() + ", " +
+               (limits.read_only ? "read-only"
+                                 : "at most " + counted(limits.max_rows, "event") + " replayed, " +
+                                       std::to_string(limits.max_rate) + " per second"));
+}
+
+Result<Exit> serve(Session& session) {
+  const auto limits = limits_of(session.arguments());
+  if (!limits) return limits.error();
+  const auto config = session.config();
+  if (!config) return config.error();
+  const auto store = session.open(*config, Session::Access::existing, kConnections);
+  if (!store) return store.error();
+
+  const ops::Entropy& entropy = session.adapters().entropy;
+  mcp::OperationCarrier carrier{{**store, executor_name(entropy), config->operation_lease},
+                                [&session](const std::string& text) { session.note(text); }};
+  mcp::Desk desk{**store,
+                 entropy,
+                 config->redaction,
+                 mcp::Allowance{*limits},
+                 config->generation,
+                 [&carrier](const Uuid& operation) { carrier.add(operation); }};
+  const mcp::Toolbox tools{desk};
+  mcp::Protocol protocol{tools, {std::string{kVersion}, config->actor, session.arguments().value("--agent")}};
+  announce(session, **store, *limits);
+  if (!limits->read_only) carrier.start();
+  mcp::serve(session.console().in, session.out(), protocol);
+  for (const Uuid& left : carrier.stop()) {
+    session.note("operation " + left.to_string() +
+                 " is not over; a running daemon goes on with it, and so does `sluice op watch " + left.to_string() +
+                 "`");
+  }
+  return Exit::ok;
+}
+
+}  // namespace
+
+std::vector<Command> mcp_commands() {
+  return {{{"mcp"},
+           "offer the dead-letter queue to an agent as MCP tools, on standard input and output",
+           {{"sluice mcp --read-only", "an agent that may look and not touch"},
+            {"sluice mcp --max-rows 5000 --max-rate 200 --store postgres://operator@db/app", "during an outage"}},
+           {},
+           {{"--read-only", "", "", "offer no tool that changes anything"},
+            {"--agent", "", "NAME", "who the audit names; default: as the client calls itself"},
+            {"--max-rows", "", "N", "the most events replayed until it ends; default 100"},
+            {"--max-rate", "", "N", "the most events per second of a plan; default 50"}},
+           false,
+           false,
+           serve}};
+}
+
+}  // namespace sluice::cli

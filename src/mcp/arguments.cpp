@@ -1,0 +1,130 @@
+#include "mcp/arguments.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <charconv>
+#include <utility>
+
+#include "core/json.hpp"
+#include "ops/json_object.hpp"
+
+namespace sluice::mcp {
+namespace {
+
+using Type = Parameter::Type;
+
+std::string schema_of(const Parameter& parameter) {
+  ops::JsonObject object;
+  object.text("type", parameter.type == Type::integer ? "integer" : "string");
+  if (parameter.type == Type::uuid) object.text("format", "uuid");
+  if (parameter.type == Type::text) object.number("minLength", 1).number("maxLength", kMaxTextBytes);
+  if (parameter.least != std::numeric_limits<std::int64_t>::min()) object.number("minimum", parameter.least);
+  if (parameter.most != std::numeric_limits<std::int64_t>::max()) object.number("maximum", parameter.most);
+  if (parameter.standard) object.number("default", *parameter.standard);
+  return object.text("description", parameter.description).str();
+}
+
+std::string names_of(const std::vector<Parameter>& parameters) {
+  std::string names;
+  for (const Parameter& parameter : parameters) names += (names.empty() ? "" : ", ") + std::string{parameter.name};
+  return names.empty() ? "none" : names;
+}
+
+Error refused(const Parameter& parameter, const std::string& expected) {
+  const std::string name{parameter.name};
+  return invalid(name, name + " must be " + expected);
+}
+
+std::string range_of(const Parameter& parameter) {
+  const bool bounded = parameter.most != std::numeric_limits<std::int64_t>::max();
+  return "a whole number from " + std::to_string(parameter.least) +
+         (bounded ? " to " + std::to_string(parameter.most) : " on");
+}
+
+Result<std::int64_t> read_integer(const Parameter& parameter, std::string_view raw) {
+  std::int64_t number = 0;
+  const auto [stop, problem] = std::from_chars(raw.data(), raw.data() + raw.size(), number);
+  const bool whole = problem == std::errc{} && stop == raw.data() + raw.size();
+  if (!whole || number < parameter.least || number > parameter.most) return refused(parameter, range_of(parameter));
+  return number;
+}
+
+}  // namespace
+
+std::string input_schema(const std::vector<Parameter>& parameters) {
+  ops::JsonObject properties;
+  std::vector<std::string> required;
+  for (const Parameter& parameter : parameters) {
+    properties.raw(parameter.name, schema_of(parameter));
+    if (parameter.required) required.emplace_back(parameter.name);
+  }
+  ops::JsonObject object;
+  object.text("type", "object").raw("properties", properties.str());
+  if (!required.empty()) object.texts("required", required);
+  return object.boolean("additionalProperties", false).str();
+}
+
+Result<Arguments> Arguments::read(const std::vector<Parameter>& parameters, std::string_view json) {
+  Arguments arguments;
+  const auto members = json::members(json.empty() ? "{}" : json, "arguments");
+  if (!members) return members.error();
+  for (const auto& [name, value] : *members) {
+    const auto known = std::find_if(parameters.begin(), parameters.end(),
+                                    [&](const Parameter& parameter) { return parameter.name == name; });
+    if (known == parameters.end()) {
+      return invalid(name, "`" + name + "` is no argument of this tool; it takes " + names_of(parameters));
+    }
+    if (auto taken = arguments.take(*known, value); !taken) return std::move(taken).error();
+  }
+  for (const Parameter& parameter : parameters) {
+    const bool given = std::any_of(members->begin(), members->end(),
+                                   [&](const json::Member& member) { return member.name == parameter.name; });
+    if (!given && parameter.required) {
+      return invalid(std::string{parameter.name}, std::string{parameter.name} + " is missing");
+    }
+    if (!given && parameter.standard) arguments.integers_.emplace(parameter.name, *parameter.standard);
+  }
+  return arguments;
+}
+
+Result<void> Arguments::take(const Parameter& parameter, std::string_view raw) {
+  if (parameter.type == Type::integer) {
+    const auto number = read_integer(parameter, raw);
+    if (!number) return number.error();
+    integers_.emplace(parameter.name, *number);
+    return {};
+  }
+  auto text = json::string_value(raw, parameter.name);
+  if (!text) return refused(parameter, "a string");
+  if (parameter.type == Type::uuid) {
+    const auto id = Uuid::parse(*text, parameter.name);
+    if (!id) return refused(parameter, "a UUID like 0190a5d0-0000-7000-8000-000000000001");
+    uuids_.emplace(parameter.name, *id);
+    return {};
+  }
+  const bool blank = text->find_first_not_of(" \t\r\n") == std::string::npos;
+  if (blank) return refused(parameter, "a text that is not empty");
+  if (text->size() > kMaxTextBytes) {
+    return refused(parameter, "a text of at most " + std::to_string(kMaxTextBytes) + " bytes");
+  }
+  texts_.emplace(parameter.name, *std::move(text));
+  return {};
+}
+
+std::optional<std::string> Arguments::text(std::string_view name) const {
+  const auto found = texts_.find(name);
+  return found == texts_.end() ? std::nullopt : std::optional{found->second};
+}
+
+std::optional<std::int64_t> Arguments::integer(std::string_view name) const {
+  const auto found = integers_.find(name);
+  return found == integers_.end() ? std::nullopt : std::optional{found->second};
+}
+
+Uuid Arguments::uuid(std::string_view name) const {
+  const auto found = uuids_.find(name);
+  assert(found != uuids_.end() && "not a required parameter of this tool");
+  return found->second;
+}
+
+}  // namespace sluice::mcp

@@ -1,0 +1,53 @@
+// What a tool takes: one table per tool, from which its inputSchema is written and a call is checked.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sluice/result.hpp>
+#include <sluice/uuid.hpp>
+
+namespace sluice::mcp {
+
+struct Parameter {
+  enum class Type { text, uuid, integer };
+  std::string_view name;
+  Type type = Type::text;
+  bool required = false;
+  std::string_view description;
+  std::int64_t least = std::numeric_limits<std::int64_t>::min();  ///< of an integer
+  std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  std::optional<std::int64_t> standard{};  ///< of an integer: what counts when it is left out
+};
+
+/// No text may be longer.
+inline constexpr std::size_t kMaxTextBytes = 4096;
+
+/// The schema of an object with exactly these members, draft 2020-12.
+std::string input_schema(const std::vector<Parameter>& parameters);
+
+/// Checked values. A name that is asked for must be one of the parameters.
+class Arguments {
+ public:
+  /// `json` is the text of an object; empty: no arguments. The error is `invalid` and names the argument.
+  static Result<Arguments> read(const std::vector<Parameter>& parameters, std::string_view json);
+
+  [[nodiscard]] std::optional<std::string> text(std::string_view name) const;
+  [[nodiscard]] std::optional<std::int64_t> integer(std::string_view name) const;
+  /// Of a required parameter of the type uuid.
+  [[nodiscard]] Uuid uuid(std::string_view name) const;
+
+ private:
+  Result<void> take(const Parameter& parameter, std::string_view raw);
+
+  std::map<std::string, std::string, std::less<>> texts_;
+  std::map<std::string, std::int64_t, std::less<>> integers_;
+  std::map<std::string, Uuid, std::less<>> uuids_;
+};
+
+}  // namespace sluice::mcp

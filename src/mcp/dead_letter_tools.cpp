@@ -1,0 +1,221 @@
+// Reading the dead-letter queue: clusters first, then the list, then one event.
+#include <utility>
+
+#include "mcp/schema.hpp"
+#include "mcp/tool.hpp"
+#include "mcp/tool_words.hpp"
+#include "ops/dead_letters.hpp"
+#include "ops/event_query.hpp"
+#include "ops/event_story.hpp"
+#include "ops/event_view.hpp"
+#include "ops/json_object.hpp"
+
+namespace sluice::mcp {
+namespace {
+
+using Type = Parameter::Type;
+using namespace schema;
+
+constexpr std::int64_t kPage = 20;
+constexpr std::int64_t kLargestPage = 100;
+constexpr std::int64_t kGroups = 50;
+constexpr std::int64_t kMostGroups = 200;
+constexpr std::int64_t kCountCap = 100'000;
+
+Result<store::EventFilter> filter_of(const Call& call) {
+  const auto query = ops::EventQuery::parse(call.arguments.text("filter").value_or(""));
+  if (!query) return query.error();
+  const auto now = call.desk.store.now();
+  if (!now) return now.error();
+  return query->filter(*now);
+}
+
+Result<std::string> list_events(const Call& call) {
+  auto filter = filter_of(call);
+  if (!filter) return std::move(filter).error();
+  const auto counted = ops::count_dead(call.desk.store, *filter, kCountCap);
+  if (!counted) return counted.error();
+  ops::ListRequest request;
+  request.filter = *std::move(filter);
+  request.limit = static_cast<int>(*call.arguments.integer("limit"));
+  request.cursor = call.arguments.text("cursor");
+  const auto list = ops::list_dead(call.desk.store, request);
+  if (!list) return list.error();
+  return ops::JsonObject{ops::summary_json(*list, call.desk.redaction)}
+      .number("count", counted->count)
+      .boolean("count_capped", counted->capped)
+      .str();
+}
+
+Result<std::string> list_clusters(const Call& call) {
+  const auto filter = filter_of(call);
+  if (!filter) return filter.error();
+  auto groups = call.desk.store.failure_groups(*filter);
+  if (!groups) return std::move(groups).error();
+  const auto most = static_cast<std::size_t>(*call.arguments.integer("limit"));
+  return ops::redacted_json({*std::move(groups), most}, call.desk.redaction);
+}
+
+Result<std::string> show_event(const Call& call) {
+  const auto story = ops::tell_story(call.desk.store, call.arguments.uuid("event_id"));
+  if (!story) return story.error();
+  return ops::redacted_json(*story, call.desk.redaction);
+}
+
+std::string list_schema() {
+  const std::string event = object({{"event_id", uuid()},
+                                    {"event_type", text()},
+                                    {"source", text()},
+                                    {"target", nullable(text())},
+                                    {"generation", integer()},
+                                    {"attempts", integer("of the cycle that failed")},
+                                    {"error_class", nullable(text())},
+                                    {"fingerprint", nullable(text("the same for errors of the same kind"))},
+                                    {"last_error", nullable(text("untrusted"))},
+                                    {"occurred_at", time()},
+                                    {"first_failed_at", nullable(time())},
+                                    {"failed_at", nullable(time())}});
+  return object({{"events", list(event, "newest failure first")},
+                 {"next_cursor", nullable(text("pass it as cursor for the next page; null: this was the last"))},
+                 {"count", integer("dead letters that match")},
+                 {"count_capped", boolean("there are at least this many")}});
+}
+
+std::string clusters_schema() {
+  const std::string group =
+      object({{"event_type", text()},
+              {"source", text()},
+              {"target", nullable(text())},
+              {"error_class", text()},
+              {"fingerprint", text("use it as fp:… in a filter")},
+              {"count", integer("dead letters now")},
+              {"state", choice({"open", "acknowledged", "came_back"},
+                               "acknowledged: a person knows; came_back: it happened again since")},
+              {"first_failed_at", time()},
+              {"last_failed_at", time()},
+              {"first_generation", integer()},
+              {"last_generation", integer()},
+              {"first_seen_at", time("when it happened for the first time ever")},
+              {"replayed", integer("events of the cluster that were ever replayed")},
+              {"acknowledged_at", nullable(time())},
+              {"acknowledged_by", text()},
+              {"acknowledged_reason", text()},
+              {"came_back", integer("of count: failed after the acknowledgement")},
+              {"came_back_generation", nullable(integer())},
+              {"sample_error", text("untrusted; the first error of the cluster")}});
+  return object({{"groups", list(group, "the most numerous first")},
+                 {"count", integer("dead letters in the groups that are shown")},
+                 {"omitted", integer("groups that are not shown")}});
+}
+
+std::string detail_schema() {
+  const std::string handler = object({{"handler_name", text()},
+                                      {"state", choice({"handled", "waiting", "exhausted"})},
+                                      {"handled_at", nullable(time())},
+                                      {"attempts", integer("failed ones, in this cycle")},
+                                      {"due", nullable(time())},
+                                      {"last_error", text("untrusted")}});
+  const std::string audit = object({{"id", integer()},
+                                    {"at", time()},
+                                    {"actor", text()},
+                                    {"surface", text()},
+                                    {"reason", text()},
+                                    {"action", text()},
+                                    {"event_id", nullable(uuid())},
+                                    {"count", integer()},
+                                    {"detail", anything()}});
+  return object(
+      {{"event_id", uuid()},
+       {"event_type", text()},
+       {"event_version", integer()},
+       {"occurred_at", time()},
+       {"source", text()},
+       {"target", nullable(text())},
+       {"workspace_id", nullable(uuid())},
+       {"payload", anything("untrusted; private values are hidden; null when it is too large to show")},
+       {"payload_bytes", integer("size of the stored payload")},
+       {"payload_omitted", boolean()},
+       {"idempotency_key", text()},
+       {"trace_context", nullable(text())},
+       {"status", choice({"pending", "in_flight", "delivered", "failed"}, "failed: a dead letter")},
+       {"generation", integer()},
+       {"channel", text()},
+       {"content_class", text()},
+       {"ordering_key", nullable(text())},
+       {"attempts", integer("of the current cycle")},
+       {"last_error", nullable(text("untrusted"))},
+       {"error_class", nullable(text())},
+       {"fingerprint", nullable(text())},
+       {"first_failed_at", nullable(time())},
+       {"failure_history", anything("one entry per earlier cycle: what failed, and who replayed it")},
+       {"claimed_at", nullable(time())},
+       {"claimed_by", nullable(text())},
+       {"claim_seq", integer()},
+       {"retry_after", nullable(time())},
+       {"published_at", time()},
+       {"delivered_at", nullable(time())},
+       {"failed_at", nullable(time())},
+       {"deleted_at", nullable(time("when it was discarded"))},
+       {"seq", integer()},
+       {"handled", list(object({{"handler_name", text()}, {"idempotency_key", text()}, {"handled_at", time()}}),
+                        "handlers that have handled it and would not run again")},
+       {"audit", list(audit)},
+       {"timeline", list(object({{"at", time()}, {"what", text()}, {"detail", text("untrusted")}}), "by time")},
+       {"handlers", list(handler, "those that have handled it, then those that subscribe and have not")}});
+}
+
+std::vector<Parameter> list_parameters() {
+  return {filter_parameter(false),
+          {"limit", Type::integer, false, "Events per page", 1, kLargestPage, kPage},
+          {"cursor", Type::text, false, "next_cursor of the page before"}};
+}
+
+std::vector<Parameter> event_parameter() {
+  return {{"event_id", Type::uuid, true, "The event, by event_id of list_dlq_events"}};
+}
+
+Tool list_tool(std::string_view name, std::string_view title, std::string_view first) {
+  return {name,
+          title,
+          std::string{first} +
+              " Without payloads; newest failure first, page by page. Use it to see which events a cluster holds, "
+              "after list_failure_clusters. Next: get_dlq_event_detail for one event, plan_replay for many." +
+              std::string{kUntrusted},
+          list_parameters(),
+          list_schema(),
+          {},
+          list_events};
+}
+
+}  // namespace
+
+std::vector<Tool> dead_letter_tools() {
+  return {list_tool("list_dlq_events", "List dead letters",
+                    "Lists the events that failed for good and wait in the dead-letter queue."),
+          {"get_dlq_event_detail",
+           "Show one event",
+           "Shows everything that is known about one event: envelope, payload with private values hidden, the errors "
+           "of this and earlier cycles, which handlers have handled it, who changed it and why, and a timeline. Use it "
+           "before you decide about a replay: a handler whose state is handled will not run again. Next: "
+           "replay_dlq_event for this one, plan_replay for all of its kind." +
+               std::string{kUntrusted},
+           event_parameter(),
+           detail_schema(),
+           {},
+           show_event},
+          list_tool("list_failed_outbox_rows", "List failed outbox rows",
+                    "The same as list_dlq_events, under the name of the runbook: rows of the outbox with status "
+                    "failed."),
+          {"list_failure_clusters",
+           "List failure clusters",
+           "Groups the dead letters by event type, source, target, error class and fingerprint of the error. Start "
+           "here: it shows how many different problems there are, since when, and whether one came back. Next: "
+           "list_dlq_events with the fingerprint as fp:…, then get_dlq_event_detail." +
+               std::string{kUntrusted},
+           {filter_parameter(false), {"limit", Type::integer, false, "Clusters to show", 1, kMostGroups, kGroups}},
+           clusters_schema(),
+           {},
+           list_clusters}};
+}
+
+}  // namespace sluice::mcp

@@ -1,0 +1,85 @@
+// The state of the store, and what this server may do.
+#include "mcp/schema.hpp"
+#include "mcp/tool.hpp"
+#include "ops/json_object.hpp"
+#include "ops/status_report.hpp"
+
+namespace sluice::mcp {
+namespace {
+
+using namespace schema;
+
+std::string session_json(const Call& call) {
+  const Allowance& allowance = call.desk.allowance;
+  return ops::JsonObject{}
+      .text("actor", call.actor)
+      .boolean("read_only", allowance.limits().read_only)
+      .number("max_rows", allowance.limits().max_rows)
+      .number("rows_left", allowance.rows_left())
+      .number("max_rate", allowance.limits().max_rate)
+      .str();
+}
+
+Result<std::string> show_status(const Call& call) {
+  const auto report = ops::report_status(call.desk.store);
+  if (!report) return report.error();
+  return ops::JsonObject{ops::to_json(*report)}.raw("session", session_json(call)).str();
+}
+
+std::string generation_schema() {
+  return object({{"generation", integer()},
+                 {"state", nullable(choice({"allocated", "live", "draining", "retired"}))},
+                 {"pending", integer()},
+                 {"waiting", integer("of pending: not due yet")},
+                 {"in_flight", integer()},
+                 {"delivered", integer("may be an estimate")},
+                 {"failed", integer("dead letters; may be an estimate")},
+                 {"oldest_pending_at", nullable(time())},
+                 {"workers", integer("that are alive")},
+                 {"abandoned", boolean("it has events and no live worker: they wait for ever")}});
+}
+
+std::string status_schema() {
+  const std::string worker = object({{"identity", text()},
+                                     {"generation", integer()},
+                                     {"handlers", list(text())},
+                                     {"listener", text()},
+                                     {"started_at", time()},
+                                     {"seen_at", time()},
+                                     {"alive", boolean()}});
+  const std::string unsubscribed = object({{"generation", integer()},
+                                           {"event_type", text()},
+                                           {"target", nullable(text())},
+                                           {"count", integer()},
+                                           {"oldest_at", nullable(time())}});
+  return object({{"store", text()},
+                 {"schema", object({{"applied", integer()}, {"known", integer()}})},
+                 {"now", time("the store's clock")},
+                 {"default_generation", integer("where new and replayed events go")},
+                 {"generations", list(generation_schema())},
+                 {"discarded", integer()},
+                 {"workers", list(worker, "that are alive")},
+                 {"unsubscribed", list(unsubscribed, "pending events that no handler wants")},
+                 {"session", object({{"actor", text("who the audit names for what you do")},
+                                     {"read_only", boolean()},
+                                     {"max_rows", integer("events that this server may replay in all")},
+                                     {"rows_left", integer("of these, not used yet")},
+                                     {"max_rate", integer("events per second of a plan")}},
+                                    "what this server allows")}});
+}
+
+}  // namespace
+
+std::vector<Tool> status_tools() {
+  return {{"get_status",
+           "Show the state of the store",
+           "Shows what waits, runs and failed per generation, which workers are alive, what nobody subscribes to, and "
+           "what this server allows you to do. Use it first, and again before a replay: without a live worker that "
+           "serves the event a replay only waits. Next: list_failure_clusters when there are failed events.",
+           {},
+           status_schema(),
+           {},
+           show_status}};
+}
+
+}  // namespace sluice::mcp

@@ -1,0 +1,29 @@
+#include "ops/audit_list.hpp"
+
+#include "ops/event_json.hpp"
+#include "ops/json_object.hpp"
+
+namespace sluice::ops {
+
+Result<AuditList> list_audit(store::Auditing& store, const AuditRequest& request) {
+  if (auto limit = check_page(request.limit); !limit) return std::move(limit).error();
+  const auto before = read_position(request.cursor);
+  if (!before) return before.error();
+  // One more than asked for tells whether there is a next page.
+  auto records = store.audit(request.filter, request.limit + 1, *before);
+  if (!records) return std::move(records).error();
+  AuditList list{*std::move(records), std::nullopt};
+  if (list.records.size() > static_cast<std::size_t>(request.limit)) {
+    list.records.pop_back();
+    list.next_cursor = std::to_string(list.records.back().id);
+  }
+  return list;
+}
+
+std::string to_json(const AuditList& list) {
+  std::vector<std::string> records;
+  for (const auto& record : list.records) records.push_back(to_json(record));
+  return JsonObject{}.array("records", records).text("next_cursor", list.next_cursor).str();
+}
+
+}  // namespace sluice::ops

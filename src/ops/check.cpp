@@ -1,0 +1,143 @@
+#include "ops/check.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "ops/generations_status.hpp"
+#include "ops/workers.hpp"
+
+namespace sluice::ops {
+namespace {
+
+constexpr double kLargest = 1e12;
+
+std::string joined(const std::vector<std::string>& items) {
+  std::string text;
+  for (const std::string& item : items) text += (text.empty() ? "" : ", ") + item;
+  return text;
+}
+
+Error bad_threshold(const Gauge& gauge, const std::string& flag, const std::string& text) {
+  std::string expected = "a whole number like 100";
+  if (gauge.unit == Unit::seconds) expected = "a duration like 30s or 5m";
+  if (gauge.unit == Unit::percent) expected = "a percentage from 0 to 100";
+  return invalid(flag, flag + " must be " + expected + ", not `" + text + "`");
+}
+
+Result<double> parse_threshold(const Gauge& gauge, const std::string& flag, const std::string& text) {
+  if (gauge.unit == Unit::seconds) {
+    const auto duration = parse_duration(text, flag);
+    if (!duration) return bad_threshold(gauge, flag, text);
+    return std::chrono::duration<double>{*duration}.count();
+  }
+  std::string_view digits = text;
+  if (gauge.unit == Unit::percent && digits.ends_with('%')) digits.remove_suffix(1);
+  double value = 0;
+  const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  const bool whole = gauge.unit == Unit::percent || value == std::floor(value);
+  const double most = gauge.unit == Unit::percent ? 100 : kLargest;
+  if (failure != std::errc{} || end != digits.data() + digits.size() || !(value >= 0) || value > most || !whole) {
+    return bad_threshold(gauge, flag, text);
+  }
+  return value;
+}
+
+Result<Reading> read_lag(store::Store& store) {
+  const auto due = store.due_backlog();
+  if (!due) return due.error();
+  if (!due->oldest) return Reading{};
+  const Duration lag = std::max(due->now - *due->oldest, Duration::zero());
+  return Reading{std::chrono::duration<double>{lag}.count(), {}};
+}
+
+Result<Reading> read_backlog(store::Store& store) {
+  const auto due = store.due_backlog();
+  if (!due) return due.error();
+  return Reading{static_cast<double>(due->count), {}};
+}
+
+Result<Reading> read_dead(store::Store& store, double crit) {
+  const auto count = store.count_dead({}, static_cast<std::int64_t>(crit) + 1);
+  if (!count) return count.error();
+  return Reading{static_cast<double>(*count), static_cast<double>(*count) > crit ? "or more" : ""};
+}
+
+Result<Reading> read_queue(store::Store& store) {
+  const auto usage = store.notify_queue_usage();
+  if (!usage) return usage.error();
+  return Reading{*usage * 100, {}};
+}
+
+Result<Reading> read_listeners(store::Store& store) {
+  const auto workers = store.workers(kAliveWithin);
+  if (!workers) return workers.error();
+  std::vector<std::string> deaf;
+  for (const auto& worker : *workers) {
+    if (!is_listening(worker)) deaf.push_back(worker.identity + " is " + worker.listener);
+  }
+  return Reading{static_cast<double>(deaf.size()), joined(deaf)};
+}
+
+Result<Reading> read_generations(store::Store& store) {
+  const auto survey = survey_generations(store);
+  if (!survey) return survey.error();
+  std::int64_t left = 0;
+  std::vector<std::string> abandoned;
+  for (const auto& one : survey->generations) {
+    if (!one.abandoned()) continue;
+    left += one.left();
+    abandoned.push_back("generation " + std::to_string(one.generation) + " has " + std::to_string(one.left()));
+  }
+  return Reading{static_cast<double>(left), joined(abandoned)};
+}
+
+}  // namespace
+
+const Gauge* find_gauge(std::string_view name) {
+  const auto* const found =
+      std::find_if(kGauges.begin(), kGauges.end(), [&](const Gauge& gauge) { return gauge.name == name; });
+  return found == kGauges.end() ? nullptr : &*found;
+}
+
+Result<Thresholds> parse_thresholds(const Gauge& gauge, const std::optional<std::string>& warn,
+                                    const std::optional<std::string>& crit) {
+  Thresholds thresholds{gauge.warn, gauge.crit};
+  if (warn) {
+    const auto parsed = parse_threshold(gauge, "--warn", *warn);
+    if (!parsed) return parsed.error();
+    thresholds.warn = *parsed;
+  }
+  if (crit) {
+    const auto parsed = parse_threshold(gauge, "--crit", *crit);
+    if (!parsed) return parsed.error();
+    thresholds.crit = *parsed;
+  }
+  if (warn && !crit) thresholds.crit = std::max(thresholds.crit, thresholds.warn);
+  if (crit && !warn) thresholds.warn = std::min(thresholds.crit, thresholds.warn);
+  if (thresholds.crit < thresholds.warn) {
+    return invalid("--crit", "--crit (" + *crit + ") must not be below --warn (" + *warn + ")");
+  }
+  return thresholds;
+}
+
+Result<Reading> read_gauge(store::Store& store, const Gauge& gauge, const Thresholds& thresholds) {
+  if (gauge.name == "backlog") return read_backlog(store);
+  if (gauge.name == "lag") return read_lag(store);
+  if (gauge.name == "dlq") return read_dead(store, thresholds.crit);
+  if (gauge.name == "notify") return read_queue(store);
+  if (gauge.name == "listener") return read_listeners(store);
+  return read_generations(store);
+}
+
+CheckReport judge(const Gauge& gauge, const Thresholds& thresholds, const Result<Reading>& reading) {
+  if (!reading) return {&gauge, thresholds, CheckState::unknown, std::nullopt, reading.error().message};
+  CheckState state = CheckState::ok;
+  if (reading->value >= thresholds.warn) state = CheckState::warning;
+  if (reading->value >= thresholds.crit) state = CheckState::critical;
+  return {&gauge, thresholds, state, *reading, ""};
+}
+
+}  // namespace sluice::ops

@@ -1,0 +1,104 @@
+#include "ops/dead_letters.hpp"
+
+#include <charconv>
+#include <utility>
+
+#include "ops/event_json.hpp"
+#include "ops/json_object.hpp"
+
+namespace sluice::ops {
+namespace {
+
+// `<microseconds since the epoch>.<seq>`
+std::string cursor_text(const store::DeadCursor& cursor) {
+  return std::to_string(cursor.failed_at.time_since_epoch().count()) + '.' + std::to_string(cursor.seq);
+}
+
+std::optional<std::int64_t> number(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [stop, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (problem != std::errc{} || stop != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+Result<std::optional<store::DeadCursor>> read_cursor(const std::optional<std::string>& text) {
+  if (!text) return std::optional<store::DeadCursor>{};
+  const std::size_t dot = text->find('.');
+  const auto at = number(std::string_view{*text}.substr(0, dot));
+  const auto seq = dot == std::string::npos ? std::nullopt : number(std::string_view{*text}.substr(dot + 1));
+  if (!at || !seq) return invalid("cursor", "cursor must be the next_cursor of an earlier page");
+  return std::optional{store::DeadCursor{Timestamp{Duration{*at}}, *seq}};
+}
+
+}  // namespace
+
+Result<DeadList> list_dead(store::Triaging& store, const ListRequest& request) {
+  if (auto limit = check_page(request.limit); !limit) return std::move(limit).error();
+  const auto after = read_cursor(request.cursor);
+  if (!after) return after.error();
+  auto page = store.list_dead(request.filter, request.limit, *after);
+  if (!page) return std::move(page).error();
+  DeadList list{std::move(page->events), std::nullopt};
+  if (page->next) list.next_cursor = cursor_text(*page->next);
+  return list;
+}
+
+Result<DeadCount> count_dead(store::Triaging& store, const store::EventFilter& filter, std::int64_t cap) {
+  const auto counted = store.count_dead(filter, cap);
+  if (!counted) return counted.error();
+  return DeadCount{*counted, *counted >= cap};
+}
+
+std::string_view state_of(const store::FailureGroup& group) {
+  if (!group.acknowledged_at) return "open";
+  return group.came_back > 0 ? "came_back" : "acknowledged";
+}
+
+std::string to_json(const DeadList& list) {
+  std::vector<std::string> events;
+  for (const auto& event : list.events) events.push_back(to_json(event));
+  return JsonObject{}.array("events", events).text("next_cursor", list.next_cursor).str();
+}
+
+std::string to_json(const DeadCount& count) {
+  return JsonObject{}.number("count", count.count).boolean("capped", count.capped).str();
+}
+
+std::string to_json(const store::FailureGroup& group) {
+  JsonObject object;
+  object.text("event_type", group.event_type)
+      .text("source", group.source)
+      .text("target", group.target)
+      .text("error_class", group.error_class)
+      .text("fingerprint", group.fingerprint)
+      .number("count", group.count)
+      .text("state", state_of(group))
+      .time("first_failed_at", group.first_failed_at)
+      .time("last_failed_at", group.last_failed_at)
+      .number("first_generation", group.first_generation)
+      .number("last_generation", group.last_generation)
+      .time("first_seen_at", group.first_seen_at)
+      .number("replayed", group.replayed)
+      .time("acknowledged_at", group.acknowledged_at)
+      .text("acknowledged_by", group.acknowledged_by)
+      .text("acknowledged_reason", group.acknowledged_reason)
+      .number("came_back", group.came_back);
+  if (group.came_back_generation) {
+    object.number("came_back_generation", *group.came_back_generation);
+  } else {
+    object.raw("came_back_generation", "null");
+  }
+  return object.text("sample_error", group.sample_error).str();
+}
+
+std::string to_json(const std::vector<store::FailureGroup>& groups) {
+  std::vector<std::string> texts;
+  std::int64_t count = 0;
+  for (const auto& group : groups) {
+    texts.push_back(to_json(group));
+    count += group.count;
+  }
+  return JsonObject{}.array("groups", texts).number("count", count).str();
+}
+
+}  // namespace sluice::ops

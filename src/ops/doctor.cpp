@@ -1,0 +1,95 @@
+#include "ops/doctor.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "ops/doctor_facts.hpp"
+#include "ops/doctor_findings.hpp"
+#include "ops/json_object.hpp"
+
+namespace sluice::ops {
+namespace {
+
+FindingId cause_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::corrupt:
+      return FindingId::sqlite_corrupt;
+    case ErrorCode::read_only:
+      return FindingId::sqlite_not_writable;
+    case ErrorCode::schema:
+      return FindingId::schema_version;
+    default:
+      return FindingId::store_unreachable;
+  }
+}
+
+}  // namespace
+
+std::string_view name(Severity severity) {
+  switch (severity) {
+    case Severity::ok:
+      return "ok";
+    case Severity::info:
+      return "info";
+    case Severity::warning:
+      return "warning";
+    case Severity::critical:
+      return "critical";
+  }
+  return "";
+}
+
+Severity DoctorReport::worst() const {
+  Severity worst = Severity::ok;
+  for (const Finding& finding : findings) worst = std::max(worst, finding.severity);
+  return worst;
+}
+
+std::vector<Finding> findings_of(const DoctorFacts& facts) {
+  Findings findings;
+  findings.ok(FindingId::store_unreachable, facts.store + " answers");
+  judge_server(facts, findings);
+  judge_notify(facts, findings);
+  judge_vacuum(facts, findings);
+  judge_delivery(facts, findings);
+  judge_file(facts, findings);
+  std::vector<Finding> all = std::move(findings).take();
+  std::stable_sort(all.begin(), all.end(), [](const Finding& left, const Finding& right) {
+    return left.severity != right.severity ? left.severity > right.severity : left.id < right.id;
+  });
+  return all;
+}
+
+DoctorReport examine(store::Store& store, const DoctorOptions& options) {
+  const auto facts = gather_facts(store, options);
+  if (!facts) return report_unreachable(store.display_name(), facts.error());
+  return {facts->store, findings_of(*facts)};
+}
+
+DoctorReport report_unreachable(const std::string& store, const Error& error) {
+  const std::string fix = error.hint.empty() ? "check --store or SLUICE_STORE, and that the store is up" : error.hint;
+  return {store, {{cause_of(error.code), Severity::critical, error.message, "nothing else was looked at", fix}}};
+}
+
+std::string to_json(const Finding& finding) {
+  return JsonObject{}
+      .text("id", name(finding.id))
+      .text("severity", name(finding.severity))
+      .text("title", finding.title)
+      .text("detail", finding.detail)
+      .text("fix", finding.fix)
+      .str();
+}
+
+std::string to_json(const DoctorReport& report) {
+  std::vector<std::string> findings;
+  findings.reserve(report.findings.size());
+  for (const Finding& finding : report.findings) findings.push_back(to_json(finding));
+  return JsonObject{}
+      .text("store", report.store)
+      .text("severity", name(report.worst()))
+      .array("findings", findings)
+      .str();
+}
+
+}  // namespace sluice::ops

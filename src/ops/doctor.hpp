@@ -1,0 +1,93 @@
+// The doctor: looks at a store and everything around it, and names what is wrong, who causes it and what to do.
+//
+// It only looks. What it may not see is a finding of its own, not an error.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/store.hpp"
+
+namespace sluice::ops {
+
+enum class Severity {
+  ok,        ///< was looked at, and is well
+  info,      ///< worth knowing, nothing to do
+  warning,   ///< will hurt, or costs latency now
+  critical,  ///< hurts now
+};
+std::string_view name(Severity severity);
+
+/// What can be found. The order is that of the docs and of findings that are equally severe.
+enum class FindingId {
+  store_unreachable,
+  server_version,
+  server_standby,
+  schema_version,
+  schema_damaged,
+  grants_missing,
+  sight_limited,
+  clock_skew,
+  outbox_locked,
+  listener_deaf,
+  worker_not_listening,
+  doorbell_contention,
+  notify_queue,
+  xmin_pinned,
+  dead_tuples,
+  claims_expired,
+  retention_lag,
+  generation_abandoned,
+  events_unsubscribed,
+  dead_letters,
+  sqlite_corrupt,
+  sqlite_not_writable,
+  sqlite_permissions,
+  sqlite_wal,
+  sqlite_disk,
+};
+
+/// The stable names, by FindingId.
+inline constexpr std::array<std::string_view, 25> kFindingNames{
+    "store-unreachable",    "server-version",      "server-standby",       "schema-version",      "schema-damaged",
+    "grants-missing",       "sight-limited",       "clock-skew",           "outbox-locked",       "listener-deaf",
+    "worker-not-listening", "doorbell-contention", "notify-queue",         "xmin-pinned",         "dead-tuples",
+    "claims-expired",       "retention-lag",       "generation-abandoned", "events-unsubscribed", "dead-letters",
+    "sqlite-corrupt",       "sqlite-not-writable", "sqlite-permissions",   "sqlite-wal",          "sqlite-disk"};
+constexpr std::string_view name(FindingId id) { return kFindingNames[static_cast<std::size_t>(id)]; }
+
+struct Finding {
+  FindingId id = FindingId::store_unreachable;
+  Severity severity = Severity::ok;
+  std::string title;   ///< one sentence that names the culprit
+  std::string detail;  ///< more about it; may be empty
+  std::string fix;     ///< what to do, with the command or the SQL; empty when all is well
+};
+
+struct DoctorReport {
+  std::string store;
+  std::vector<Finding> findings;  ///< the most severe first
+
+  /// ok when there are no findings.
+  [[nodiscard]] Severity worst() const;
+};
+
+struct DoctorOptions {
+  RetentionPolicies retention;
+  std::function<Timestamp()> clock;                 ///< of this machine
+  Duration longest_echo = std::chrono::seconds{2};  ///< a listener that has not heard itself by then is deaf
+};
+
+/// Looks at everything. A store that fails meanwhile is a finding too.
+DoctorReport examine(store::Store& store, const DoctorOptions& options);
+
+/// The report on a store that could not be opened.
+DoctorReport report_unreachable(const std::string& store, const Error& error);
+
+std::string to_json(const Finding& finding);
+std::string to_json(const DoctorReport& report);
+
+}  // namespace sluice::ops

@@ -1,0 +1,132 @@
+#include <algorithm>
+
+#include "ops/doctor_findings.hpp"
+
+namespace sluice::ops {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr int kOldestServer = 150000;
+constexpr Duration kSkewWarning = seconds{1};
+constexpr Duration kSkewCritical = seconds{30};
+constexpr Duration kLockPatience = seconds{10};
+
+void judge_version(const store::ServerFacts& server, Findings& findings) {
+  if (server.version < kOldestServer) {
+    findings.add({FindingId::server_version, Severity::critical,
+                  "PostgreSQL " + server.version_text + " is older than 15, the oldest that is supported", "",
+                  "upgrade the server to PostgreSQL 15 or newer"});
+  } else {
+    findings.ok(FindingId::server_version, "PostgreSQL " + server.version_text);
+  }
+  if (!server.standby) return;
+  findings.add({FindingId::server_standby, Severity::critical, "the server is a standby: nothing can be written", "",
+                "connect to the primary, or give all hosts and target_session_attrs=read-write in --store"});
+}
+
+void judge_schema(const DoctorFacts& facts, Findings& findings) {
+  if (!facts.schema) return;
+  const auto [applied, known] = *facts.schema;
+  const auto critical = [&](std::string title, std::string fix) {
+    findings.add({FindingId::schema_version, Severity::critical, std::move(title), "", std::move(fix)});
+  };
+  const std::string versions = std::to_string(applied) + ", this build knows " + std::to_string(known);
+  if (applied == 0) return critical("the schema is missing", "sluice db migrate");
+  if (applied < known) return critical("the schema is too old: version " + versions, "sluice db migrate");
+  if (applied > known) return critical("the schema is too new: version " + versions, "use a newer sluice");
+  findings.ok(FindingId::schema_version, "the schema is at version " + std::to_string(applied));
+  if (facts.schema_damage.empty()) {
+    findings.ok(FindingId::schema_damaged, "tables, indexes and triggers are as this build expects them");
+    return;
+  }
+  const bool missing = std::any_of(facts.schema_damage.begin(), facts.schema_damage.end(),
+                                   [](const std::string& one) { return one.find("is missing") != std::string::npos; });
+  findings.add({FindingId::schema_damaged, missing ? Severity::critical : Severity::warning,
+                "the schema was changed by hand: " + facts.schema_damage.front(), enumerated(facts.schema_damage),
+                "undo the change; `sluice db sql` prints how it is made, `sluice db validate` lists what differs"});
+}
+
+void judge_grants(const store::ServerFacts& server, Findings& findings) {
+  if (!server.grants) return;
+  const store::GrantFacts& grants = *server.grants;
+  if (!grants.missing.empty()) {
+    findings.add({FindingId::grants_missing, Severity::warning, "a role lacks what it needs: " + grants.missing.front(),
+                  enumerated(grants.missing), "as the owner of the schema: sluice db grant"});
+  }
+  if (!grants.owner && grants.memberships.empty()) {
+    findings.add(
+        {FindingId::grants_missing, Severity::warning,
+         "user " + server.user + " neither owns the schema nor has a sluice role", "",
+         "as the owner of the schema: sluice db grant reader " + server.user + " (or publisher, worker, operator)"});
+  } else if (grants.missing.empty()) {
+    findings.ok(FindingId::grants_missing,
+                "user " + server.user + (grants.owner ? " owns the schema" : " has " + enumerated(grants.memberships)) +
+                    (grants.roles.empty() ? "; the sluice roles are not in use" : "; the roles have what they need"));
+  }
+}
+
+void judge_locks(const store::ServerFacts& server, Findings& findings) {
+  if (!server.locks) return;
+  bool found = false;
+  for (const store::ServerSession& holder : server.locks->holders) {
+    if (holder.transaction_age.value_or(kLockPatience) < kLockPatience) continue;
+    found = true;
+    findings.add({FindingId::outbox_locked, server.locks->waiting > 0 ? Severity::critical : Severity::warning,
+                  in_words(holder) + " keeps others from writing to core.outbox" +
+                      (holder.transaction_age ? " for " + roughly(*holder.transaction_age) : ""),
+                  counted(server.locks->waiting, "session") + " waiting; its latest statement: " + holder.query,
+                  "end that transaction, or as a superuser: " + terminate_sql(holder)});
+  }
+  if (!found) findings.ok(FindingId::outbox_locked, "no lock keeps anybody from writing to core.outbox");
+}
+
+void judge_sight(const DoctorFacts& facts, Findings& findings) {
+  for (const store::Unseen& unseen : facts.unseen) {
+    const bool forbidden = unseen.error.code == ErrorCode::forbidden;
+    findings.add(
+        {FindingId::sight_limited, forbidden ? Severity::info : Severity::warning,
+         unseen.what + (unseen.what.ends_with('s') ? " were" : " was") + " not looked at: " + unseen.error.message, "",
+         !unseen.error.hint.empty() ? unseen.error.hint
+         : forbidden                ? "ask the owner of the schema to run `sluice db grant`"
+                                    : "run it again when the cause is gone"});
+  }
+  if (!facts.diagnosis.server || facts.diagnosis.server->sees_all_sessions) return;
+  const std::string& user = facts.diagnosis.server->user;
+  findings.add({FindingId::sight_limited, Severity::info,
+                "user " + user + " does not see what other users' sessions do",
+                "who pins xmin, holds a lock or blocks the NOTIFY queue may be missing from this report",
+                "as a superuser: grant pg_read_all_stats to " + user});
+}
+
+void judge_clock(const DoctorFacts& facts, Findings& findings) {
+  if (!facts.clock_ahead) return;
+  const Duration ahead = *facts.clock_ahead;
+  const Duration size = ahead < Duration::zero() ? -ahead : ahead;
+  const Severity severity = size > kSkewCritical  ? Severity::critical
+                            : size > kSkewWarning ? Severity::warning
+                                                  : Severity::ok;
+  if (severity == Severity::ok) {
+    return findings.ok(FindingId::clock_skew, "the clocks of the store and of this machine agree");
+  }
+  findings.add({FindingId::clock_skew, severity,
+                "the store's clock is " + roughly(size) + (ahead > Duration::zero() ? " ahead of" : " behind") +
+                    " this machine's",
+                "Events are due by the store's clock; times that this machine gives are off by as much.",
+                "make both follow a time server: timedatectl status"});
+}
+
+}  // namespace
+
+void judge_server(const DoctorFacts& facts, Findings& findings) {
+  if (facts.diagnosis.server) {
+    judge_version(*facts.diagnosis.server, findings);
+    judge_grants(*facts.diagnosis.server, findings);
+    judge_locks(*facts.diagnosis.server, findings);
+  }
+  judge_schema(facts, findings);
+  judge_sight(facts, findings);
+  judge_clock(facts, findings);
+}
+
+}  // namespace sluice::ops

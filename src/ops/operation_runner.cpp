@@ -1,0 +1,69 @@
+#include "ops/operation_runner.hpp"
+
+#include <algorithm>
+
+namespace sluice::ops {
+namespace {
+
+constexpr Duration kLookAtOthers = std::chrono::milliseconds{500};
+constexpr Duration kNothingToDo = std::chrono::seconds{2};
+
+// The operator paused or cancelled it, or somebody else took over, between two calls: no error, look again.
+bool moved(const Error& error) { return error.code == ErrorCode::conflict; }
+
+}  // namespace
+
+Result<OperationRunner::Stepped> OperationRunner::step(const Uuid& id) {
+  auto held = store_.hold_operation(id, executor_, lease_);
+  if (held) return act(*held);
+  if (!moved(held.error())) return std::move(held).error();
+  auto seen = store_.operation(id);
+  if (!seen) return std::move(seen).error();
+  return Stepped{*std::move(seen), kLookAtOthers, false};
+}
+
+Result<OperationRunner::Stepped> OperationRunner::act(const store::OperationRecord& held) {
+  const auto now = store_.now();
+  if (!now) return now.error();
+  const OperationStep next = next_step(held.progress, *now);
+  Result<store::OperationRecord> done = held;
+  switch (next.what) {
+    case OperationStep::What::act:
+      done = store_.advance_operation(held.id, executor_, next.limit, next.paced_at);
+      break;
+    case OperationStep::What::stop:
+      done = store_.end_operation(held.id, executor_, OperationState::stopped, next.why);
+      break;
+    case OperationStep::What::finish:
+      done = store_.end_operation(held.id, executor_, OperationState::finished, "");
+      break;
+    case OperationStep::What::wait:
+      break;
+  }
+  if (!done && !moved(done.error())) return std::move(done).error();
+  if (!done) return Stepped{held, kLookAtOthers, true};
+  return Stepped{*std::move(done), next.wait_for, true};
+}
+
+Result<void> OperationRunner::release_all() {
+  const auto held = store_.runnable_operations(executor_);
+  if (!held) return held.error();
+  for (const Uuid& id : *held) {
+    if (auto released = release(id); !released) return released;
+  }
+  return {};
+}
+
+Result<Duration> OperationRunner::round() {
+  const auto runnable = store_.runnable_operations(executor_);
+  if (!runnable) return runnable.error();
+  Duration rest = kNothingToDo;
+  for (const Uuid& id : *runnable) {
+    const auto stepped = step(id);
+    if (!stepped) return stepped.error();
+    rest = std::min(rest, stepped->rest);
+  }
+  return rest;
+}
+
+}  // namespace sluice::ops

@@ -1,0 +1,214 @@
+// Bulk changes as use cases: plan, preview, run, over a real embedded store.
+#include "ops/operations.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ops/operation_runner.hpp"
+#include "tests/support/embedded_store.hpp"
+#include "tests/support/faulty_store.hpp"
+
+namespace sluice::ops {
+namespace {
+
+using std::chrono::seconds;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const store::Actor kAlice{"alice", "cli", "upstream is back"};
+
+class Operations : public testing::Test {
+ protected:
+  Operations() {
+    subscribe("billing.meter");
+    for (int number = 1; number <= 5; ++number) {
+      store_.publish(test::id_of(number));
+      store_.fail(test::id_of(number));
+      store_.now += seconds{1};
+    }
+  }
+  void subscribe(const std::string& handler) {
+    const Subscription subscription{.handler_name = handler};
+    test::must(store_->subscribe(1, std::span{&subscription, 1}));
+  }
+  void announce() {
+    test::must(
+        store_->announce({.identity = "host-1", .generation = 1, .handlers = {"billing.meter"}, .listener = ""}));
+  }
+  Entropy entropy() {
+    return {[this] { return store_.now; }, [this] { return std::array<std::uint8_t, 10>{++random_}; }};
+  }
+  BulkPlan plan(BulkRequest request = {}) { return test::must(plan_bulk(*store_, request, kAlice, entropy())); }
+  store::OperationRecord start(const BulkPlan& planned, OperationSettings settings = {}) {
+    const auto& operation = planned.operation;
+    return test::must(store_->start_operation(operation.id, operation.progress.counts.total, settings, kAlice));
+  }
+  // A worker that delivers, or fails, whatever is due.
+  void work(bool well) {
+    for (const auto& event : store_.claim_all()) {
+      const Outcome outcome =
+          well ? Outcome::handled()
+               : Outcome::failed({.error_class = "TerminalError", .message = "no", .sqlstate = "", .terminal = true});
+      store_.settle(event, outcome);
+    }
+  }
+  store::OperationRecord run(OperationRunner& runner, const Uuid& id, bool well) {
+    for (int round = 0; round < 50; ++round) {
+      auto stepped = test::must(runner.step(id));
+      if (is_over(stepped.operation.progress.state)) return stepped.operation;
+      work(well);
+      store_.now += seconds{1};
+    }
+    throw std::runtime_error("it does not end");
+  }
+  test::EmbeddedStore store_;
+  std::uint8_t random_ = 0;
+};
+
+TEST_F(Operations, APlanSaysWhatWouldHappenToEach) {
+  announce();
+  const BulkPlan planned = plan();
+  EXPECT_EQ(planned.operation.progress.counts.total, 5);
+  ASSERT_TRUE(planned.preview);
+  EXPECT_EQ(in_words(*planned.preview), "5 will run");
+  EXPECT_EQ(planned.preview->handlers.at("billing.meter").will_run, 5);
+  EXPECT_TRUE(planned.preview->handlers.at("billing.meter").live);
+  EXPECT_THAT(to_json(planned), HasSubstr(R"("token":")" + planned.operation.id.to_string()));
+}
+
+TEST_F(Operations, ThePreviewKnowsWhoHasHandledItAndWhoIsAway) {
+  EXPECT_EQ(in_words(*plan().preview), "5 no live worker");
+  announce();
+  subscribe("worlds.indexer");
+  store_.publish(test::id_of(6));
+  store_.fail(test::id_of(6), "slow", {"worlds.indexer"});
+  const auto preview = *plan().preview;
+  EXPECT_EQ(preview.handlers.at("worlds.indexer").handled, 1);
+  EXPECT_EQ(preview.handlers.at("worlds.indexer").will_run, 5);
+  EXPECT_FALSE(preview.handlers.at("worlds.indexer").live);
+
+  store_.publish(test::id_of(7));
+  store_.fail(test::id_of(7), "slow", {"worlds.indexer", "billing.meter"});
+  EXPECT_THAT(in_words(*plan().preview), HasSubstr("1 already handled"));
+}
+
+TEST_F(Operations, ThePreviewSaysWhenNobodySubscribes) {
+  BulkRequest elsewhere;
+  elsewhere.to_generation = 9;
+  EXPECT_EQ(in_words(*plan(elsewhere).preview), "5 nobody subscribes");
+}
+
+TEST_F(Operations, ThePreviewChecksPayloads) {
+  const ContractFile file{detail::contract_file_name("demo.hello", 1),
+                          R"({"x-event-type":"demo.hello","x-event-version":1,"type":"object",)"
+                          R"("properties":{"missing":{"type":"string"}},"required":["missing"]})"};
+  const ContractSet contracts = test::must(ContractSet::read({file}));
+  const auto planned = plan_bulk(*store_, {}, kAlice, entropy(), &contracts);
+  ASSERT_TRUE(planned);
+  EXPECT_EQ(in_words(*planned->preview), "5 payload invalid");
+  EXPECT_THAT(planned->preview->sample.front().why, HasSubstr("missing"));
+}
+
+TEST_F(Operations, AForecastWritesNothing) {
+  const auto forecast = test::must(forecast_bulk(*store_, {}));
+  EXPECT_EQ(forecast.count, 5);
+  EXPECT_FALSE(forecast.capped);
+  EXPECT_EQ(forecast.to_generation, 1);
+  ASSERT_TRUE(forecast.preview);
+  EXPECT_THAT(store_.sql("select count(*) from operations"), ElementsAre("0"));
+}
+
+TEST_F(Operations, NothingToDoKeepsNothing) {
+  BulkRequest none;
+  none.query = test::must(EventQuery::parse("type:no.such"));
+  const BulkPlan planned = plan(none);
+  EXPECT_EQ(planned.operation.progress.counts.total, 0);
+  EXPECT_THAT(to_json(planned), HasSubstr(R"("token":null)"));
+  EXPECT_THAT(store_.sql("select count(*) from operations"), ElementsAre("0"));
+}
+
+TEST_F(Operations, BadSettingsAreNamed) {
+  EXPECT_EQ(check_settings({-1, 0, 20}).error().field, "rate");
+  EXPECT_EQ(check_settings({0, -1, 20}).error().field, "canary");
+  EXPECT_EQ(check_settings({0, 0, 101}).error().field, "stop_percent");
+}
+
+TEST_F(Operations, ARunCountsDeliveries) {
+  const BulkPlan planned = plan();
+  start(planned);
+  OperationRunner runner{*store_, "one"};
+  const auto ended = run(runner, planned.operation.id, true);
+  EXPECT_EQ(ended.progress.state, OperationState::finished);
+  EXPECT_EQ(ended.progress.counts.delivered, 5);
+  EXPECT_EQ(ended.progress.counts.in_flight(), 0);
+  EXPECT_THAT(store_.sql("select count(*) from audit where action = 'replay.bulk'"), ElementsAre("1"));
+}
+
+TEST_F(Operations, ACanaryThatFailsStopsItAndNothingElseIsTouched) {
+  const BulkPlan planned = plan();
+  start(planned, {0, 2, 20});
+  OperationRunner runner{*store_, "one"};
+  const auto ended = run(runner, planned.operation.id, false);
+  EXPECT_EQ(ended.progress.state, OperationState::stopped);
+  EXPECT_EQ(ended.note, "canary: 2 of 2 failed again");
+  EXPECT_EQ(ended.progress.counts.remaining(), 3);
+  EXPECT_THAT(store_.sql("select count(*) from outbox where failure_history = '[]'"), ElementsAre("3"));
+}
+
+TEST_F(Operations, TheNextRunnerGoesOnWhereAKilledOneStopped) {
+  const BulkPlan planned = plan();
+  start(planned, {2, 0, 20});
+  OperationRunner killed{*store_, "killed", seconds{10}};
+  ASSERT_TRUE(test::must(killed.step(planned.operation.id)).acting);
+
+  OperationRunner next{*store_, "next", seconds{10}};
+  EXPECT_FALSE(test::must(next.step(planned.operation.id)).acting) << "the lease is still running";
+  store_.now += seconds{11};
+  const auto ended = run(next, planned.operation.id, true);
+  EXPECT_EQ(ended.progress.counts.delivered, 5);
+  EXPECT_THAT(store_.sql("select count(*) from outbox where json_array_length(failure_history) <> 1"),
+              ElementsAre("0"));
+}
+
+TEST_F(Operations, ARoundStepsWhatRunsAndAReleaseLetsOthersIn) {
+  const BulkPlan planned = plan();
+  start(planned);
+  OperationRunner one{*store_, "one"};
+  ASSERT_TRUE(one.round());
+  EXPECT_THAT(*store_->runnable_operations("two"), testing::IsEmpty());
+  ASSERT_TRUE(one.release_all());
+  EXPECT_THAT(*store_->runnable_operations("two"), ElementsAre(planned.operation.id));
+}
+
+// Whatever call fails, and whether or not it was done: in the end each event was replayed exactly once.
+TEST_F(Operations, AFaultAtAnyCallCostsTimeOnly) {
+  for (const test::Fault fault : {test::Fault::before, test::Fault::after}) {
+    for (int n = 1; n <= 6; ++n) {
+      test::EmbeddedStore store;
+      for (int number = 1; number <= 3; ++number) {
+        store.publish(test::id_of(number));
+        store.fail(test::id_of(number));
+      }
+      const auto planned = test::must(plan_bulk(*store, {}, kAlice, entropy()));
+      test::must(store->start_operation(planned.operation.id, 3, {}, kAlice));
+      test::FaultyStore faulty{*store};
+      faulty.fail_call(n, fault);
+      OperationRunner runner{faulty, "one"};
+      bool over = false;
+      for (int round = 0; round < 20 && !over; ++round) {
+        const auto stepped = runner.step(planned.operation.id);
+        over = stepped && is_over(stepped->operation.progress.state);
+        for (const auto& event : store.claim_all()) store.settle(event, Outcome::handled());
+        store.now += seconds{1};
+      }
+      const auto ended = test::must(store->operation(planned.operation.id));
+      EXPECT_EQ(ended.progress.state, OperationState::finished) << "call " << n;
+      EXPECT_EQ(ended.progress.counts.delivered, 3) << "call " << n;
+      EXPECT_THAT(store.sql("select distinct json_array_length(failure_history) from outbox"), ElementsAre("1"));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sluice::ops

@@ -1,0 +1,29 @@
+#include "ops/replay_event.hpp"
+
+#include "ops/json_object.hpp"
+
+namespace sluice::ops {
+
+Result<store::ReplayReport> replay_event(store::Administering& store, const Uuid& id,
+                                         std::optional<Generation> to_generation, const store::Actor& actor) {
+  if (actor.reason.empty()) return invalid("reason", "reason must say why: it goes into the audit");
+  if (!to_generation) {
+    const auto generation = store.default_generation();
+    if (!generation) return generation.error();
+    to_generation = *generation;
+  }
+  return store.replay(id, *to_generation, actor);
+}
+
+std::string to_json(const store::ReplayReport& report) {
+  return JsonObject{}
+      .uuid("event_id", report.event_id)
+      .text("status", "pending")
+      .number("cycle", report.cycle)
+      .number("attempts", report.attempts)
+      .number("from_generation", report.from_generation)
+      .number("to_generation", report.to_generation)
+      .str();
+}
+
+}  // namespace sluice::ops

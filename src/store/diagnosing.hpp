@@ -1,0 +1,136 @@
+// The store seam, diagnosing: what can be seen of the database's own health. Facts, no opinions.
+//
+// Whoever asks sees what it may see; what it may not, or what took too long, is named instead of failing the
+// whole look.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <sluice/result.hpp>
+#include <sluice/time.hpp>
+
+namespace sluice::store {
+
+/// A session of the database server, as the server shows it to us.
+struct ServerSession {
+  int pid = 0;
+  std::string application;
+  std::string user;
+  std::string state;                        ///< active, idle in transaction, …; empty: hidden from us
+  std::optional<Duration> transaction_age;  ///< none: in no transaction, or hidden from us
+  std::string query;                        ///< the beginning of its latest statement
+};
+
+/// What keeps old row versions from being removed.
+struct XminHolder {
+  enum class Kind { session, prepared, slot };
+  Kind kind = Kind::session;
+  ServerSession session;          ///< of a prepared transaction: the user and the age only
+  std::string name;               ///< of a prepared transaction or a slot
+  std::int64_t transactions = 0;  ///< begun since
+};
+
+struct NotifyFacts {
+  double queue_usage = 0;               ///< 0 to 1
+  std::int64_t commits_waiting = 0;     ///< transactions that wait for the commit lock of NOTIFY
+  std::vector<ServerSession> suspects;  ///< in a transaction: listeners as far as one can tell, then the oldest
+};
+
+/// core.outbox as its statistics describe it.
+struct TableFacts {
+  std::int64_t live_rows = 0;  ///< an estimate
+  std::int64_t dead_rows = 0;  ///< an estimate
+  std::int64_t bytes = 0;      ///< with its indexes
+  std::optional<Timestamp> vacuumed_at;
+};
+
+/// Locks on core.outbox that keep others from writing.
+struct LockFacts {
+  std::vector<ServerSession> holders;
+  std::int64_t waiting = 0;
+};
+
+struct GrantFacts {
+  bool owner = false;                    ///< the current user owns the schema, or is a superuser
+  std::vector<std::string> roles;        ///< the sluice_* roles that exist
+  std::vector<std::string> memberships;  ///< those that the current user has
+  std::vector<std::string> missing;      ///< what a role needs and lacks: `sluice_worker: execute core.outbox_claim`
+};
+
+struct ServerFacts {
+  int version = 0;  ///< 150004
+  std::string version_text;
+  std::string user;
+  bool superuser = false;
+  bool sees_all_sessions = false;
+  bool standby = false;
+  bool pooled = false;  ///< other backends answer than the one that was connected to
+  std::optional<GrantFacts> grants;
+  std::optional<NotifyFacts> notify;
+  std::optional<std::vector<XminHolder>> xmin;  ///< the oldest first, a few
+  std::optional<TableFacts> outbox;
+  std::optional<LockFacts> locks;
+};
+
+/// The file of an embedded store.
+struct FileFacts {
+  std::string path;
+  std::int64_t bytes = 0;
+  std::int64_t wal_bytes = 0;
+  std::int64_t free_bytes = 0;  ///< pages that hold nothing
+  std::string journal_mode;
+  std::string owner;
+  unsigned permissions = 0;            ///< 0644
+  bool checkpoints_elsewhere = false;  ///< another process moves the log into the file
+  std::optional<std::int64_t> disk_free_bytes;
+  std::vector<std::string> damage;  ///< what the quick check says; empty: sound
+};
+
+/// Claims whose time ran out and that no reaper has taken back.
+struct ExpiredFacts {
+  std::int64_t count = 0;  ///< at most kExpiredLook
+  std::optional<Timestamp> oldest;
+};
+inline constexpr int kExpiredLook = 1000;
+
+struct RetentionFacts {
+  std::optional<Timestamp> oldest_finished;   ///< occurred_at of the oldest delivered or failed event
+  std::optional<Timestamp> oldest_tombstone;  ///< when the oldest tombstone was set
+};
+
+/// Something that was not looked at, and why.
+struct Unseen {
+  std::string what;
+  Error error;
+};
+
+struct Diagnosis {
+  std::optional<ServerFacts> server;
+  std::optional<FileFacts> file;
+  std::optional<ExpiredFacts> expired;      ///< none without a schema
+  std::optional<RetentionFacts> retention;  ///< none without a schema
+  std::vector<Unseen> unseen;
+};
+
+/// Pending events that could be claimed now.
+struct DueBacklog {
+  std::int64_t count = 0;
+  std::optional<Timestamp> oldest;  ///< when the one that waits for longest fell due
+  Timestamp now{};
+};
+
+class Diagnosing {
+ public:
+  virtual ~Diagnosing() = default;
+
+  /// Works with whatever schema there is, even none. Changes nothing.
+  virtual Result<Diagnosis> diagnose() = 0;
+  virtual Result<DueBacklog> due_backlog() = 0;
+  /// 0 to 1. Only where capabilities().listen.
+  virtual Result<double> notify_queue_usage() = 0;
+};
+
+}  // namespace sluice::store

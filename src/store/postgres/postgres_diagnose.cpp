@@ -1,0 +1,150 @@
+#include "store/postgres/postgres_statement.hpp"
+#include "store/postgres/postgres_store_impl.hpp"
+
+namespace sluice::store {
+namespace {
+
+constexpr double kMillionths = 1e6;
+
+std::optional<Duration> optional_duration(const pq::Rows& rows, int row, int column) {
+  if (rows.is_null(row, column)) return std::nullopt;
+  return Duration{rows.int8(row, column)};
+}
+
+/// The columns pid, application, user, state, age of the transaction and query, from `first` on.
+ServerSession session_of(const pq::Rows& rows, int row, int first) {
+  return {.pid = rows.int4(row, first),
+          .application = std::string{rows.text(row, first + 1)},
+          .user = std::string{rows.text(row, first + 2)},
+          .state = std::string{rows.text(row, first + 3)},
+          .transaction_age = optional_duration(rows, row, first + 4),
+          .query = std::string{rows.text(row, first + 5)}};
+}
+
+XminHolder holder_of(const pq::Rows& rows, int row) {
+  XminHolder holder;
+  const std::string_view kind = rows.text(row, 0);
+  if (kind == "prepared") holder.kind = XminHolder::Kind::prepared;
+  if (kind == "slot") holder.kind = XminHolder::Kind::slot;
+  holder.session = session_of(rows, row, 1);
+  holder.name = rows.text(row, 7);
+  holder.transactions = rows.int8(row, 8);
+  return holder;
+}
+
+/// Runs one query after the other on one connection, and notes what it may not see or what takes too long.
+class Look {
+ public:
+  Look(pq::Connection& connection, std::vector<Unseen>& unseen) : connection_(connection), unseen_(unseen) {}
+
+  /// None: noted as unseen, or the connection is lost, which lost() tells.
+  std::optional<pq::Rows> at(std::string_view what, const pg_sql::Query& query, const pq::Params& params = {}) {
+    if (lost_) return std::nullopt;
+    Result<pq::Rows> rows = connection_.run(reading(query), params);
+    if (rows) return *std::move(rows);
+    if (rows.error().code == ErrorCode::unavailable) {
+      lost_ = rows.error();
+    } else {
+      unseen_.push_back({std::string{what}, rows.error()});
+    }
+    return std::nullopt;
+  }
+  [[nodiscard]] const std::optional<Error>& lost() const { return lost_; }
+
+ private:
+  pq::Connection& connection_;
+  std::vector<Unseen>& unseen_;
+  std::optional<Error> lost_;
+};
+
+std::optional<GrantFacts> look_at_grants(Look& look) {
+  const auto roles = look.at("roles", pg_sql::diagnose_roles);
+  const auto missing = look.at("grants", pg_sql::diagnose_grants);
+  if (!roles || !missing) return std::nullopt;
+  GrantFacts grants;
+  grants.owner = roles->boolean(0, 1);
+  for (int row = 1; row < roles->size(); ++row) {
+    grants.roles.emplace_back(roles->text(row, 0));
+    if (roles->boolean(row, 1)) grants.memberships.emplace_back(roles->text(row, 0));
+  }
+  grants.missing = pq::collect(*missing, [&](int row) { return std::string{missing->text(row, 0)}; });
+  return grants;
+}
+
+std::optional<NotifyFacts> look_at_notify(Look& look) {
+  const auto queue = look.at("the NOTIFY queue", pg_sql::diagnose_notify);
+  const auto suspects = look.at("sessions in a transaction", pg_sql::diagnose_notify_suspects);
+  if (!queue || !suspects) return std::nullopt;
+  return NotifyFacts{static_cast<double>(queue->int8(0, 0)) / kMillionths, queue->int8(0, 1),
+                     pq::collect(*suspects, [&](int row) { return session_of(*suspects, row, 0); })};
+}
+
+std::optional<LockFacts> look_at_locks(Look& look) {
+  const auto locks = look.at("locks on core.outbox", pg_sql::diagnose_locks);
+  if (!locks) return std::nullopt;
+  return LockFacts{pq::collect(*locks, [&](int row) { return session_of(*locks, row, 0); }),
+                   locks->empty() ? 0 : locks->int8(0, 6)};
+}
+
+std::optional<TableFacts> look_at_outbox(Look& look) {
+  const auto table = look.at("the statistics of core.outbox", pg_sql::diagnose_outbox);
+  if (!table || table->empty()) return std::nullopt;
+  return TableFacts{table->int8(0, 0), table->int8(0, 1), table->int8(0, 2), table->optional_timestamptz(0, 3)};
+}
+
+std::optional<ServerFacts> look_at_server(Look& look, int connected_to) {
+  const auto rows = look.at("the server", pg_sql::diagnose_server);
+  if (!rows) return std::nullopt;
+  ServerFacts server;
+  server.version = rows->int4(0, 0);
+  server.version_text = rows->text(0, 1);
+  server.user = rows->text(0, 2);
+  server.superuser = rows->boolean(0, 3);
+  server.sees_all_sessions = server.superuser || rows->boolean(0, 4);
+  server.standby = rows->boolean(0, 5);
+  server.pooled = rows->int4(0, 6) != connected_to;
+  server.locks = look_at_locks(look);
+  server.notify = look_at_notify(look);
+  if (const auto xmin = look.at("what pins xmin", pg_sql::diagnose_xmin)) {
+    server.xmin = pq::collect(*xmin, [&](int row) { return holder_of(*xmin, row); });
+  }
+  server.outbox = look_at_outbox(look);
+  return server;
+}
+
+}  // namespace
+
+Result<Diagnosis> PostgresStore::diagnose() {
+  Result<pq::Pool::Lease> lease = pool_.lease();
+  if (!lease) return std::move(lease).error();
+  const Result<pq::Rows> schema = (*lease)->run(reading(pg_sql::schema_exists));
+  if (!schema) return schema.error();
+  Diagnosis diagnosis;
+  Look look{**lease, diagnosis.unseen};
+  diagnosis.server = look_at_server(look, (*lease)->backend_pid());
+  if (schema->boolean(0, 0)) {
+    if (diagnosis.server) diagnosis.server->grants = look_at_grants(look);
+    if (const auto rows = look.at("expired claims", pg_sql::diagnose_claims, pq::Params{}.int4(kExpiredLook))) {
+      diagnosis.expired = ExpiredFacts{rows->int8(0, 0), rows->optional_timestamptz(0, 1)};
+    }
+    if (const auto rows = look.at("what retention would sweep", pg_sql::diagnose_retention)) {
+      diagnosis.retention = RetentionFacts{rows->optional_timestamptz(0, 0), rows->optional_timestamptz(0, 1)};
+    }
+  }
+  if (look.lost()) return *look.lost();
+  return diagnosis;
+}
+
+Result<DueBacklog> PostgresStore::due_backlog() {
+  const Result<pq::Rows> rows = run(reading(pg_sql::diagnose_backlog));
+  if (!rows) return rows.error();
+  return DueBacklog{rows->int8(0, 0), rows->optional_timestamptz(0, 1), rows->timestamptz(0, 2)};
+}
+
+Result<double> PostgresStore::notify_queue_usage() {
+  const Result<pq::Rows> rows = run(reading(pg_sql::diagnose_notify));
+  if (!rows) return rows.error();
+  return static_cast<double>(rows->int8(0, 0)) / kMillionths;
+}
+
+}  // namespace sluice::store

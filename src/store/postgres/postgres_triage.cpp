@@ -1,0 +1,75 @@
+#include <algorithm>
+
+#include "store/postgres/postgres_filter.hpp"
+#include "store/postgres/postgres_records.hpp"
+#include "store/postgres/postgres_statement.hpp"
+#include "store/postgres/postgres_store_impl.hpp"
+
+namespace sluice::store {
+namespace {
+
+FailureGroup failure_group(const pq::Rows& rows, int row) {
+  int column = 0;
+  const auto next = [&column] { return column++; };
+  FailureGroup group;
+  group.event_type = rows.text(row, next());
+  group.source = rows.text(row, next());
+  group.target = rows.optional_text(row, next());
+  group.error_class = rows.text(row, next());
+  group.fingerprint = rows.text(row, next());
+  group.sample_error = rows.text(row, next());
+  group.count = rows.int8(row, next());
+  group.first_failed_at = rows.timestamptz(row, next());
+  group.last_failed_at = rows.timestamptz(row, next());
+  group.first_generation = rows.int8(row, next());
+  group.last_generation = rows.int8(row, next());
+  group.first_seen_at = rows.timestamptz(row, next());
+  group.replayed = rows.int8(row, next());
+  group.acknowledged_at = rows.optional_timestamptz(row, next());
+  group.acknowledged_by = rows.text(row, next());
+  group.acknowledged_reason = rows.text(row, next());
+  group.came_back = rows.int8(row, next());
+  if (const int generation = next(); !rows.is_null(row, generation))
+    group.came_back_generation = rows.int8(row, generation);
+  return group;
+}
+
+}  // namespace
+
+Result<DeadPage> PostgresStore::list_dead(const EventFilter& filter, int limit,
+                                          const std::optional<DeadCursor>& after) {
+  if (limit < 1) return invalid("limit", "expected at least 1, got " + std::to_string(limit));
+  pq::Params params;
+  params.jsonb(filter_json(filter)).timestamptz(after ? std::optional{after->failed_at} : std::nullopt);
+  params.int8(after ? std::optional{after->seq} : std::nullopt).int4(limit + 1);
+  const auto& query = names_clusters(filter) ? pg_sql::dead_list_of_clusters : pg_sql::dead_list;
+  const Result<pq::Rows> rows = run(reading(query), params);
+  if (!rows) return rows.error();
+  DeadPage page;
+  const int shown = std::min(rows->size(), limit);
+  for (int row = 0; row < shown; ++row) page.events.push_back(event_record(*rows, row));
+  if (rows->size() > limit) page.next = DeadCursor{page.events.back().failed_at.value(), page.events.back().seq};
+  return page;
+}
+
+Result<std::int64_t> PostgresStore::count_dead(const EventFilter& filter, std::int64_t limit) {
+  const Result<pq::Rows> rows = run(reading(pg_sql::dead_count), pq::Params{}.jsonb(filter_json(filter)).int8(limit));
+  if (!rows) return rows.error();
+  return rows->int8(0, 0);
+}
+
+Result<std::vector<FailureGroup>> PostgresStore::failure_groups(const EventFilter& filter) {
+  const Result<pq::Rows> rows = run(reading(pg_sql::failure_groups), pq::Params{}.jsonb(filter_json(filter)));
+  if (!rows) return rows.error();
+  return pq::collect(*rows, [&](int row) { return failure_group(*rows, row); });
+}
+
+Result<std::int64_t> PostgresStore::acknowledge(const std::string& fingerprint, bool known, const Actor& actor) {
+  pq::Params params;
+  params.text(std::string_view{fingerprint}).boolean(known);
+  const Result<pq::Rows> rows = run(writing(pg_sql::failure_acknowledge), add(params, actor));
+  if (!rows) return rows.error();
+  return rows->int8(0, 0);
+}
+
+}  // namespace sluice::store

@@ -1,0 +1,2 @@
+-- How changes reach the file: wal.
+pragma journal_mode

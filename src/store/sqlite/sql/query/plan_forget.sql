@@ -1,0 +1,2 @@
+-- Plans that nobody started.
+delete from operations where state = 'planned' and expires_at < :before

@@ -1,0 +1,3 @@
+-- The sets of plans that nobody started; before plan_forget, in the same transaction.
+delete from operation_items
+where operation_id in (select id from operations where state = 'planned' and expires_at < :before)

@@ -1,0 +1,116 @@
+#include <pwd.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "store/sqlite/sqlite_store_impl.hpp"
+
+namespace sluice::store::sqlite {
+namespace {
+
+std::int64_t size_of(const std::string& path) {
+  std::error_code missing;
+  const auto size = std::filesystem::file_size(path, missing);
+  return missing ? 0 : static_cast<std::int64_t>(size);
+}
+
+std::string user_name(uid_t user) {
+  passwd entry{};
+  passwd* found = nullptr;
+  std::array<char, 4096> space{};
+  const bool known = ::getpwuid_r(user, &entry, space.data(), space.size(), &found) == 0 && found != nullptr;
+  return known ? entry.pw_name : std::to_string(user);
+}
+
+/// What the file system says; no page is read.
+FileFacts look_at_file(const std::string& path) {
+  FileFacts file;
+  file.path = path;
+  file.bytes = size_of(path);
+  file.wal_bytes = size_of(path + "-wal");
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0) {
+    file.owner = user_name(status.st_uid);
+    file.permissions = static_cast<unsigned>(status.st_mode) & 0777U;
+  }
+  std::error_code failure;
+  const auto space = std::filesystem::space(path, failure);
+  if (!failure) file.disk_free_bytes = static_cast<std::int64_t>(space.available);
+  return file;
+}
+
+std::vector<std::string> damage_of(Connection& connection) {
+  std::vector<std::string> complaints;
+  const auto checked =
+      connection.each(sql::diagnose_quick_check, {}, [&](Row& row) { complaints.push_back(row.text()); });
+  if (!checked) complaints.push_back(checked.error().message);
+  if (complaints == std::vector<std::string>{"ok"}) complaints.clear();
+  return complaints;
+}
+
+/// None: noted as unseen.
+template <class Read>
+auto look_at(Connection& connection, const std::string& what, const sql::Query& query,
+             std::initializer_list<Param> params, Read read, std::vector<Unseen>& unseen)
+    -> std::optional<decltype(read(std::declval<Row&>()))> {
+  auto found = connection.first(query, params, read);
+  if (found) return *std::move(found);
+  unseen.push_back({what, std::move(found).error()});
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<Diagnosis> SqliteStore::diagnose() {
+  const Result<SchemaVersion> schema = schema_version();
+  return database_->read([&](Connection& connection) -> Result<Diagnosis> {
+    Diagnosis diagnosis;
+    std::vector<Unseen>& unseen = diagnosis.unseen;
+    FileFacts file = look_at_file(path_);
+    file.checkpoints_elsewhere = !database_->owns_checkpoints();
+    const auto text = [](Row& row) { return row.text(); };
+    const auto integer = [](Row& row) { return row.integer(); };
+    file.journal_mode =
+        look_at(connection, "the journal mode", sql::diagnose_journal_mode, {}, text, unseen).value_or("");
+    file.free_bytes = look_at(connection, "free pages", sql::diagnose_free_bytes, {}, integer, unseen).value_or(0);
+    file.damage = damage_of(connection);
+    diagnosis.file = std::move(file);
+    // Nothing else can be trusted, or is there at all.
+    if (!diagnosis.file->damage.empty() || !schema || schema->applied == 0) return diagnosis;
+    diagnosis.expired = look_at(
+        connection, "expired claims", sql::diagnose_claims, {{":now", clock_()}, {":limit", kExpiredLook}},
+        [](Row& row) {
+          const std::int64_t count = row.integer();
+          return ExpiredFacts{count, row.optional_timestamp()};
+        },
+        unseen);
+    diagnosis.retention = look_at(
+        connection, "what retention would sweep", sql::diagnose_retention, {},
+        [](Row& row) {
+          auto finished = row.optional_timestamp();
+          return RetentionFacts{finished, row.optional_timestamp()};
+        },
+        unseen);
+    return diagnosis;
+  });
+}
+
+Result<DueBacklog> SqliteStore::due_backlog() {
+  return database_->read([&](Connection& connection) -> Result<DueBacklog> {
+    DueBacklog backlog;
+    backlog.now = clock_();
+    auto read = connection.each(sql::diagnose_backlog, {{":now", backlog.now}}, [&](Row& row) {
+      backlog.count = row.integer();
+      backlog.oldest = row.optional_timestamp();
+    });
+    if (!read) return std::move(read).error();
+    return backlog;
+  });
+}
+
+Result<double> SqliteStore::notify_queue_usage() {
+  return Error{ErrorCode::invalid, Retry::never, "an embedded store has no NOTIFY queue", "store",
+               "the queue exists on PostgreSQL only"};
+}
+
+}  // namespace sluice::store::sqlite

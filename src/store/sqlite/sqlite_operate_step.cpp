@@ -1,0 +1,149 @@
+// The two halves of carrying an operation out: looking what became of its events, and acting on the next.
+#include "store/sqlite/filter_params.hpp"
+#include "store/sqlite/operation_rows.hpp"
+#include "store/sqlite/sqlite_store_impl.hpp"
+
+namespace sluice::store::sqlite {
+namespace {
+
+struct Mark {
+  std::int64_t place = 0;
+  std::string state;
+  std::int64_t cycle = 0;
+};
+
+struct NextItem {
+  std::int64_t place = 0;
+  Uuid event_id;
+  std::int64_t cycle = 0;
+  bool as_planned = false;
+};
+
+/// Writes the marks and adds them to the counts; with `paced_at` they are of events that are taken now.
+Result<void> record(Connection& connection, const Uuid& id, const std::vector<Mark>& marks,
+                    std::optional<Timestamp> paced_at) {
+  OperationCounts more;
+  for (const Mark& mark : marks) {
+    more.delivered += mark.state == "delivered" ? 1 : 0;
+    more.failed_again += mark.state == "failed_again" ? 1 : 0;
+    more.skipped += mark.state == "skipped" ? 1 : 0;
+    more.changed += mark.state == "changed" ? 1 : 0;
+    auto marked = connection.run(sql::operation_mark_item,
+                                 {{":state", mark.state}, {":cycle", mark.cycle}, {":id", id}, {":place", mark.place}});
+    if (!marked) return std::move(marked).error();
+  }
+  if (paced_at) more.taken = static_cast<std::int64_t>(marks.size());
+  auto counted = connection.run(sql::operation_count, {{":taken", more.taken},
+                                                       {":delivered", more.delivered},
+                                                       {":failed_again", more.failed_again},
+                                                       {":skipped", more.skipped},
+                                                       {":changed", more.changed},
+                                                       {":paced_at", paced_at},
+                                                       {":id", id}});
+  if (!counted) return std::move(counted).error();
+  return {};
+}
+
+Result<std::vector<Mark>> outcomes(Connection& connection, const Uuid& id) {
+  std::vector<Mark> marks;
+  auto seen = connection.each(sql::operation_outcomes, {{":id", id}}, [&](Row& row) {
+    Mark& mark = marks.emplace_back();
+    mark.place = row.integer();
+    mark.cycle = row.integer();
+    mark.state = row.text();
+  });
+  if (!seen) return std::move(seen).error();
+  return marks;
+}
+
+Result<std::vector<NextItem>> next_items(Connection& connection, const OperationRecord& operation, int limit) {
+  std::vector<NextItem> items;
+  auto listed = connection.each(sql::operation_next_items,
+                                {{":discarded", takes_discarded(operation.progress.kind)},
+                                 {":id", operation.id},
+                                 {":taken", operation.progress.counts.taken},
+                                 {":limit", limit}},
+                                [&](Row& row) {
+                                  NextItem& item = items.emplace_back();
+                                  item.place = row.integer();
+                                  item.event_id = row.uuid();
+                                  item.cycle = row.integer();
+                                  item.as_planned = row.boolean();
+                                });
+  if (!listed) return std::move(listed).error();
+  return items;
+}
+
+Result<std::int64_t> change(Connection& connection, const OperationRecord& operation, const Uuid& event_id,
+                            Timestamp now) {
+  switch (operation.progress.kind) {
+    case OperationKind::replay:
+      return connection.run(sql::replay, {{":new_generation", operation.to_generation},
+                                          {":now", now},
+                                          {":replayed_by", given(operation.actor.name)},
+                                          {":reason", given(operation.actor.reason)},
+                                          {":operation_id", operation.id},
+                                          {":id", event_id}});
+    case OperationKind::discard:
+      return connection.run(sql::discard, {{":now", now}, {":id", event_id}});
+    case OperationKind::restore:
+      break;
+  }
+  return connection.run(sql::restore, {{":id", event_id}});
+}
+
+}  // namespace
+
+Result<OperationRecord> SqliteStore::hold_operation(const Uuid& id, const std::string& executor, Duration lease) {
+  return database_->write([&](Connection& connection) -> Result<OperationRecord> {
+    auto operation = find_operation(connection, id);
+    if (!operation) return operation;
+    const OperationState state = operation->progress.state;
+    if (state != OperationState::running && state != OperationState::paused) return operation;
+    const Timestamp now = clock_();
+    auto taken = connection.run(sql::operation_hold,
+                                {{":executor", executor}, {":lease_until", now + lease}, {":id", id}, {":now", now}});
+    if (!taken) return std::move(taken).error();
+    if (*taken == 0) {
+      return Error{ErrorCode::conflict,
+                   Retry::safe,
+                   "operation " + id.to_string() + " is being carried out by " + operation->executor,
+                   "operation_id",
+                   {}};
+    }
+    auto marks = outcomes(connection, id);
+    if (!marks) return std::move(marks).error();
+    if (auto recorded = record(connection, id, *marks, std::nullopt); !recorded) return std::move(recorded).error();
+    return find_operation(connection, id);
+  });
+}
+
+Result<OperationRecord> SqliteStore::advance_operation(const Uuid& id, const std::string& executor, int limit,
+                                                       Timestamp paced_at) {
+  bool replayed = false;
+  auto advanced = database_->write([&](Connection& connection) -> Result<OperationRecord> {
+    const Timestamp now = clock_();
+    auto operation = held_operation(connection, id, executor, now);
+    if (!operation || limit < 1) return operation;
+    const bool replays = operation->progress.kind == OperationKind::replay;
+    auto items = next_items(connection, *operation, limit);
+    if (!items) return std::move(items).error();
+    std::vector<Mark> marks;
+    marks.reserve(items->size());
+    for (const NextItem& item : *items) {
+      if (!item.as_planned) {
+        marks.push_back({item.place, "skipped", item.cycle});
+        continue;
+      }
+      if (auto done = change(connection, *operation, item.event_id, now); !done) return std::move(done).error();
+      replayed = replayed || replays;
+      marks.push_back({item.place, replays ? "in_flight" : "changed", replays ? item.cycle + 1 : item.cycle});
+    }
+    if (auto recorded = record(connection, id, marks, paced_at); !recorded) return std::move(recorded).error();
+    return find_operation(connection, id);
+  });
+  if (advanced && replayed) bell_->ring();
+  return advanced;
+}
+
+}  // namespace sluice::store::sqlite

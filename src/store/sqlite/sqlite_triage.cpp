@@ -1,0 +1,96 @@
+#include "core/json.hpp"
+#include "store/sqlite/event_rows.hpp"
+#include "store/sqlite/filter_params.hpp"
+#include "store/sqlite/sqlite_store_impl.hpp"
+
+namespace sluice::store::sqlite {
+namespace {
+
+FailureGroup read_group(Row& row) {
+  FailureGroup group;
+  group.event_type = row.text();
+  group.source = row.text();
+  group.target = row.optional_text();
+  group.error_class = row.text();
+  group.fingerprint = row.text();
+  group.sample_error = row.text();
+  group.count = row.integer();
+  group.first_failed_at = row.timestamp();
+  group.last_failed_at = row.timestamp();
+  group.first_generation = row.integer();
+  group.last_generation = row.integer();
+  group.first_seen_at = row.timestamp();
+  group.replayed = row.integer();
+  group.acknowledged_at = row.optional_timestamp();
+  group.acknowledged_by = row.text();
+  group.acknowledged_reason = row.text();
+  group.came_back = row.integer();
+  group.came_back_generation = row.optional_integer();
+  return group;
+}
+
+}  // namespace
+
+Result<DeadPage> SqliteStore::list_dead(const EventFilter& filter, int limit, const std::optional<DeadCursor>& after) {
+  DeadPage page;
+  if (limit < 1) return page;
+  return database_->read([&](Connection& connection) -> Result<DeadPage> {
+    // One more than asked for tells whether there is a next page.
+    auto listed = connection.each(
+        sql::list_dead,
+        joined(cluster_params(filter), dead_params(filter, after), {{":limit", std::int64_t{limit} + 1}}),
+        [&](Row& row) { page.events.push_back(read_event(row)); });
+    if (!listed) return std::move(listed).error();
+    if (page.events.size() > static_cast<std::size_t>(limit)) {
+      page.events.pop_back();
+      page.next = DeadCursor{page.events.back().failed_at.value_or(Timestamp{}), page.events.back().seq};
+    }
+    return std::move(page);
+  });
+}
+
+Result<std::int64_t> SqliteStore::count_dead(const EventFilter& filter, std::int64_t limit) {
+  if (limit < 1) return 0;
+  return database_->read([&](Connection& connection) -> Result<std::int64_t> {
+    auto counted =
+        connection.first(sql::count_dead, joined(cluster_params(filter), dead_params(filter), {{":limit", limit}}),
+                         [](Row& row) { return row.integer(); });
+    if (!counted) return std::move(counted).error();
+    return counted->value_or(0);
+  });
+}
+
+Result<std::vector<FailureGroup>> SqliteStore::failure_groups(const EventFilter& filter) {
+  return database_->read([&](Connection& connection) -> Result<std::vector<FailureGroup>> {
+    std::vector<FailureGroup> groups;
+    auto listed = connection.each(sql::failure_groups, joined(cluster_params(filter), dead_params(filter)),
+                                  [&](Row& row) { groups.push_back(read_group(row)); });
+    if (!listed) return std::move(listed).error();
+    return groups;
+  });
+}
+
+Result<std::int64_t> SqliteStore::acknowledge(const std::string& fingerprint, bool known, const Actor& actor) {
+  if (auto reason = need_reason(actor, known ? "acknowledge a failure" : "take an acknowledgement back"); !reason) {
+    return std::move(reason).error();
+  }
+  return database_->write([&](Connection& connection) -> Result<std::int64_t> {
+    const Timestamp now = clock_();
+    auto marked = connection.run(sql::acknowledge, {{":at", known ? std::optional{now} : std::nullopt},
+                                                    {":by", known ? std::string_view{actor.name} : ""},
+                                                    {":reason", known ? std::string_view{actor.reason} : ""},
+                                                    {":fingerprint", fingerprint}});
+    if (!marked) return std::move(marked).error();
+    if (*marked == 0) {
+      return Error{ErrorCode::not_found, Retry::never, "nothing ever failed with the fingerprint '" + fingerprint + "'",
+                   "fingerprint", "list the fingerprints: sluice dlq groups"};
+    }
+    std::string detail = "{\"fingerprint\":" + json::quote(fingerprint) + "}";
+    auto audited = record_audit(
+        connection, actor, {now, known ? "acknowledge" : "unacknowledge", std::nullopt, std::move(detail), *marked});
+    if (!audited) return std::move(audited).error();
+    return *marked;
+  });
+}
+
+}  // namespace sluice::store::sqlite
