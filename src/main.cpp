@@ -6,7 +6,6 @@
 #include <array>
 #include <iostream>
 #include <memory>
-#include <random>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -15,9 +14,9 @@
 #include "alert/http/http_channels.hpp"
 #include "cli/posix_interruption.hpp"
 #include "cli/run.hpp"
+#include "library/surroundings.hpp"
 #include "ops/operation_runner.hpp"
 #include "runtime/alerts.hpp"
-#include "runtime/identity.hpp"
 #include "runtime/service.hpp"
 #include "runtime/supervisor.hpp"
 #include "sink/log/log_sink.hpp"
@@ -83,21 +82,15 @@ telemetry::Logger logger(const config::Config& config, Generation generation) {
   return {telemetry::write_to_fd(STDERR_FILENO), std::move(options), std::move(context)};
 }
 
-double uniform01() {
-  thread_local std::mt19937_64 engine{std::random_device{}()};
-  return std::uniform_real_distribution<double>{0.0, 1.0}(engine);
-}
-
 runtime::SupervisorOptions supervisor_options(const config::Config& config, Generation generation) {
   constexpr int kFirstBatch = 10;
   runtime::SupervisorOptions options;
   options.worker.generation = generation;
-  options.worker.identity = runtime::worker_identity(
-      {hostname(), ::getpid(), ops::Entropy::system().clock(), static_cast<std::uint32_t>(std::random_device{}())});
+  options.worker.identity = library::fresh_identity();
   options.worker.batch_max = config.worker.batch;
   options.worker.batch_min = std::min(kFirstBatch, config.worker.batch);
   options.worker.ttl = config.worker.claim_ttl;
-  options.worker.uniform01 = uniform01;
+  options.worker.uniform01 = library::uniform01;
   options.workers = config.worker.threads;
   options.listener.poll = config.worker.poll_interval;
   options.listener.safety_poll = config.worker.safety_poll_interval;

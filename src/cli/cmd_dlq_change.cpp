@@ -204,6 +204,9 @@ Result<Exit> change(Session& session, OperationKind kind) {
   const auto request = request_of(session.arguments(), kind);
   if (!request) return request.error();
   if (auto given = check_reason(session); !given) return std::move(given).error();
+  if (auto answerable = check_answerable(session, verb_of(kind) + " them"); !answerable) {
+    return std::move(answerable).error();
+  }
   session.adapters().interruption->arm();
   const auto opened = session.open_existing();
   if (!opened) return opened.error();

@@ -12,12 +12,8 @@ constexpr std::int64_t kTypeTheNumber = 100;
 Result<std::optional<std::string>> ask(const Session& session, const std::string& question,
                                        const std::string& expected) {
   if (session.arguments().has("--yes")) return std::optional<std::string>{};
+  if (auto answerable = check_answerable(session, question); !answerable) return std::move(answerable).error();
   Console& console = session.console();
-  if (!console.in_is_tty || session.arguments().has("--no-input")) {
-    Error error = invalid("--yes", "nobody can be asked here: give --yes to " + question);
-    error.hint = "--dry-run shows what would change";
-    return error;
-  }
   console.err << "sluice: " << printable(question) << "? [" << expected << "] " << std::flush;
   std::string answer;
   std::getline(console.in, answer);
@@ -25,6 +21,14 @@ Result<std::optional<std::string>> ask(const Session& session, const std::string
 }
 
 }  // namespace
+
+Result<void> check_answerable(const Session& session, const std::string& purpose) {
+  const bool asked = session.console().in_is_tty && !session.arguments().has("--no-input");
+  if (asked || session.dry_run() || session.arguments().has("--yes")) return {};
+  Error error = invalid("--yes", "nobody can be asked here: give --yes to " + purpose);
+  error.hint = "--dry-run shows what would change";
+  return error;
+}
 
 Result<bool> confirm(const Session& session, const std::string& question) {
   const auto answer = ask(session, question, "y/N");

@@ -8,6 +8,9 @@
 
 namespace sluice::cli {
 
+/// Refuses, naming --yes, where a later question could not be answered; a dry run asks none.
+Result<void> check_answerable(const Session& session, const std::string& purpose);
+
 /// True with --yes, else what the person at the terminal answers. Where nobody can be asked, the error
 /// names --yes.
 Result<bool> confirm(const Session& session, const std::string& question);

@@ -2,7 +2,7 @@
 
 #include <ostream>
 
-#include "telemetry/log.hpp"
+#include "telemetry/publish_line.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -25,14 +25,7 @@ void log_published(const Session& session, const config::Config& config, const o
   const telemetry::Logger logger{[&err](std::string_view line) { err << line; },
                                  std::move(options),
                                  {config.service, config.environment, published.event.generation, std::nullopt}};
-  const auto workspace = event.workspace_id();
-  logger.with_trace_context(event.trace_context())
-      .info(published.outcome == store::PublishOutcome::published ? "event published" : "event was published before",
-            {{"event_id", event.event_id().to_string()},
-             {"event_type", event.event_type()},
-             {"source", event.source()},
-             {"target", event.target()},
-             {"workspace_id", workspace ? std::optional{workspace->to_string()} : std::nullopt}});
+  telemetry::log_published(logger, event, published.outcome == store::PublishOutcome::published);
 }
 
 }  // namespace sluice::cli

@@ -25,7 +25,7 @@ struct Interest {
   std::optional<std::string> channel;  ///< none: any channel
 
   [[nodiscard]] bool matches(const Route& route) const;
-  auto operator<=>(const Interest&) const = default;
+  auto operator<=>(const Interest&) const = default;  // NOLINT(modernize-use-nullptr): a defaulted comparison has none
 };
 
 /// A handler's standing order.

@@ -8,6 +8,7 @@
 #include "library/surroundings.hpp"
 #include "store/postgres/postgres_store.hpp"
 #include "store/sqlite/sqlite_store.hpp"
+#include "telemetry/publish_line.hpp"
 
 namespace sluice {
 
@@ -18,14 +19,7 @@ using Outcomes = std::vector<store::PublishOutcome>;
 void log_published(const telemetry::Logger& logger, std::span<const EventEnvelope> events, const Outcomes& outcomes) {
   if (!logger.enabled(telemetry::Level::info)) return;
   for (std::size_t i = 0; i < events.size(); ++i) {
-    const auto& workspace = events[i].workspace_id();
-    logger.with_trace_context(events[i].trace_context())
-        .info(outcomes[i] == store::PublishOutcome::published ? "event published" : "event was published before",
-              {{"event_id", events[i].event_id().to_string()},
-               {"event_type", events[i].event_type()},
-               {"source", events[i].source()},
-               {"target", events[i].target()},
-               {"workspace_id", workspace ? std::optional{workspace->to_string()} : std::nullopt}});
+    telemetry::log_published(logger, events[i], outcomes[i] == store::PublishOutcome::published);
   }
 }
 

@@ -7,7 +7,7 @@
 
 namespace sluice::mcp {
 
-/// `agent:claude (for alice@host)`. A client chooses its own name, so everything but letters, digits, blanks and
+/// `agent:triage (for alice@host)`. A client chooses its own name, so everything but letters, digits, blanks and
 /// `._/@-` becomes `_`, and it is cut: it cannot look like somebody else's record.
 std::string actor_name(const std::optional<std::string>& agent, std::string_view user);
 

@@ -6,7 +6,7 @@ namespace sluice::mcp {
 namespace {
 
 TEST(ActorName, NamesTheAgentAndThePerson) {
-  EXPECT_EQ(actor_name("claude", "alice@host"), "agent:claude (for alice@host)");
+  EXPECT_EQ(actor_name("triage", "alice@host"), "agent:triage (for alice@host)");
   EXPECT_EQ(actor_name(std::nullopt, "alice@host"), "agent:unknown agent (for alice@host)");
   EXPECT_EQ(actor_name("  ", "alice@host"), "agent:unknown agent (for alice@host)");
 }

@@ -92,8 +92,7 @@ void add_current_cycle(Timeline& line, const store::EventRecord& event) {
       counted(event.attempts, "attempt") + ": " + event.last_error.value_or("no error recorded");
   switch (event.status) {
     case Status::failed:
-      // claimed_at stays on a failed row; it is the start of the attempt that failed it.
-      line.add(event.claimed_at, "failed", failures);
+      line.add(event.failed_at ? event.failed_at : event.claimed_at, "failed", failures);
       break;
     case Status::pending:
       if (event.retry_after) line.add(event.retry_after, "due", event.attempts > 0 ? "next try after " + failures : "");

@@ -77,7 +77,8 @@ using RegistryVersion = std::int64_t;
 struct HandledKey {
   std::string handler_name;
   std::string idempotency_key;
-  auto operator<=>(const HandledKey&) const = default;
+  auto operator<=>(const HandledKey&) const =
+      default;  // NOLINT(modernize-use-nullptr): a defaulted comparison has none
 };
 
 /// What a transaction runs on: the database's own handle. Exactly one is set.

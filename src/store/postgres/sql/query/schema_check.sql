@@ -5,7 +5,8 @@ from unnest(array['outbox', 'event_handled', 'deployments', 'claims', 'claim_cur
 where to_regclass('core.' || name) is null
 union all
 select 'index core.' || name || ' is missing or invalid'
-from unnest(array['outbox_pkey', 'outbox_scan', 'outbox_waiting', 'outbox_ordering', 'outbox_replayed_keys', 'outbox_dead', 'outbox_dead_clusters', 'outbox_age',
+from unnest(array['outbox_pkey', 'outbox_scan', 'outbox_waiting', 'outbox_ordering', 'outbox_replayed_keys',
+                  'outbox_dead', 'outbox_dead_clusters', 'outbox_dead_kinds', 'outbox_age',
                   'outbox_tombstones', 'event_handled_pkey', 'claims_expiry', 'operations_running', 'operation_items_in_flight']) as name
 where not exists (
     select from pg_index i where i.indexrelid = to_regclass('core.' || name) and i.indisvalid)
