@@ -59,7 +59,8 @@ class Operating {
   virtual ~Operating() = default;
 
   /// Freezes the set, in insert order. An empty set is returned with a total of 0 and not kept. Nothing but
-  /// the plan is written; plans that expired more than a day ago are forgotten on the way.
+  /// the plan is written; plans that expired more than a day ago, and operations that ended more than
+  /// sixty days ago, are forgotten on the way.
   virtual Result<OperationRecord> plan_operation(const PlanRequest& request) = 0;
   virtual Result<OperationRecord> operation(const Uuid& id) = 0;  ///< not_found when there is none
   /// Newest first, planned ones that expired left out.

@@ -141,6 +141,19 @@ TEST_P(OperationContract, PlansOfYesterdayAreForgottenByTheNextOne) {
   EXPECT_EQ(must(store().operation(running.id)).progress.state, OperationState::running);
 }
 
+TEST_P(OperationContract, WhatEndedLongAgoIsForgottenByTheNextPlan) {
+  failed_event();
+  const OperationRecord old = started();
+  change(old.id, OperationChange::What::cancel);
+  age(59 * 24h);
+  plan();
+  EXPECT_EQ(must(store().operation(old.id)).progress.state, OperationState::cancelled);
+  age(2 * 24h);
+  plan();
+  EXPECT_EQ(store().operation(old.id).error().code, ErrorCode::not_found);
+  EXPECT_THAT(must(store().operation_items(old.id, 10, 0)), IsEmpty());
+}
+
 TEST_P(OperationContract, AnUnknownOperationIsNotFound) {
   const Uuid id = new_id();
   EXPECT_EQ(store().operation(id).error().code, ErrorCode::not_found);

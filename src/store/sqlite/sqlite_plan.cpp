@@ -8,7 +8,8 @@ namespace sluice::store::sqlite {
 namespace {
 
 // Somebody who comes back to an expired plan is told that it has expired, not that there never was one.
-constexpr Duration kRemembered = std::chrono::hours{24};
+constexpr Duration kPlansRemembered = std::chrono::hours{24};
+constexpr Duration kOperationsRemembered = std::chrono::days{60};
 
 Result<void> check(const PlanRequest& request) {
   if (request.kind != OperationKind::replay) return {};
@@ -20,11 +21,11 @@ Result<void> check(const PlanRequest& request) {
 }
 
 Result<void> forget_expired(Connection& connection, Timestamp now) {
-  const Timestamp before = now - kRemembered;
-  auto items = connection.run(sql::plan_forget_items, {{":before", before}});
-  if (!items) return std::move(items).error();
-  auto plans = connection.run(sql::plan_forget, {{":before", before}});
-  if (!plans) return std::move(plans).error();
+  for (const sql::Query& query : {sql::plan_forget_items, sql::plan_forget}) {
+    auto forgotten = connection.run(
+        query, {{":expired_before", now - kPlansRemembered}, {":ended_before", now - kOperationsRemembered}});
+    if (!forgotten) return std::move(forgotten).error();
+  }
   return {};
 }
 

@@ -94,7 +94,9 @@ begin
     if p_kind = 'replay' and coalesce(p_to_generation, 0) < 1 then
         raise exception 'to_generation: a replay needs the generation that gets the events' using errcode = 'SL422';
     end if;
-    delete from core.operations where state = 'planned' and expires_at < now() - interval '1 day';
+    -- The audit keeps who did what; the sets need not be kept for ever.
+    delete from core.operations
+    where (state = 'planned' and expires_at < now() - interval '1 day') or ended_at < now() - interval '60 days';
 
     insert into core.operations (id, kind, filter, to_generation, rate, canary, stop_percent, actor, surface, reason, expires_at)
     values (p_id, p_kind, p_filter_text, p_to_generation, p_rate, p_canary, p_stop_percent, p_actor, p_surface, coalesce(p_reason, ''),
