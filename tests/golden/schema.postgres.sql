@@ -328,6 +328,8 @@ CREATE FUNCTION core.operation_advance(p_id uuid, p_executor text, p_limit integ
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
     AS $$
 declare
     v_operation core.operations := core.operation_held(p_id, p_executor);
@@ -443,6 +445,8 @@ CREATE FUNCTION core.operation_hold(p_id uuid, p_executor text, p_lease interval
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
     AS $$
 declare
     v_operation    core.operations := core.operation_locked(p_id);
@@ -505,7 +509,9 @@ begin
     if p_kind = 'replay' and coalesce(p_to_generation, 0) < 1 then
         raise exception 'to_generation: a replay needs the generation that gets the events' using errcode = 'SL422';
     end if;
-    delete from core.operations where state = 'planned' and expires_at < now() - interval '1 day';
+    -- The audit keeps who did what; the sets need not be kept for ever.
+    delete from core.operations
+    where (state = 'planned' and expires_at < now() - interval '1 day') or ended_at < now() - interval '60 days';
     insert into core.operations (id, kind, filter, to_generation, rate, canary, stop_percent, actor, surface, reason, expires_at)
     values (p_id, p_kind, p_filter_text, p_to_generation, p_rate, p_canary, p_stop_percent, p_actor, p_surface, coalesce(p_reason, ''),
             now() + p_valid_for);

@@ -204,6 +204,8 @@ create function core.operation_hold(p_id uuid, p_executor text, p_lease interval
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 declare
     v_operation    core.operations := core.operation_locked(p_id);
@@ -263,6 +265,8 @@ create function core.operation_advance(p_id uuid, p_executor text, p_limit int, 
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 declare
     v_operation core.operations := core.operation_held(p_id, p_executor);
