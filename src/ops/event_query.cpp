@@ -158,6 +158,7 @@ std::string in_grammar(const std::string& value) {
 
 std::vector<std::string_view> query_keys() {
   std::vector<std::string_view> names;
+  names.reserve(kKeys.size());
   for (const Key& key : kKeys) names.push_back(key.name);
   return names;
 }
