@@ -12,6 +12,7 @@
 #include "cli/numbers.hpp"
 #include "cli/show_preview.hpp"
 #include "cli/when.hpp"
+#include "ops/json_object.hpp"
 #include "ops/operations.hpp"
 #include "ops/replay_event.hpp"
 
@@ -102,7 +103,7 @@ void print_plan(const Session& session, const ops::BulkPlan& plan) {
 
 Exit nothing_to_do(const Session& session) {
   session.note("nothing to do: no dead letter matches");
-  if (session.format() != Format::table) session.out() << "{\"total\":0}\n";
+  if (session.format() != Format::table) session.out() << ops::JsonObject{}.number("total", 0).str() << '\n';
   return Exit::ok;
 }
 
@@ -122,35 +123,17 @@ Result<Exit> start_and_follow(Session& session, const Session::Opened& opened, c
 }
 
 Result<Exit> dry_run(Session& session, const Session::Opened& opened, const Request& request) {
-  if (request.bulk.event_ids.empty() && request.bulk.kind != OperationKind::restore) {
-    const auto forecast = ops::forecast_bulk(*opened.store, request.bulk, request.contract_set());
-    if (!forecast) return forecast.error();
-    if (forecast->count == 0) return nothing_to_do(session);
-    if (session.format() != Format::table) {
-      session.out() << ops::to_json(*forecast, request.bulk.kind) << '\n';
-    } else {
-      if (forecast->preview) show_preview(session, *forecast->preview, forecast->count);
-      session.out() << forecast->count << '\n';
-    }
-    session.note("dry run: would " + verb_of(request.bulk.kind) + ' ' + counted(forecast->count, "event"));
-    return Exit::ok;
-  }
-  // Ids, and discarded events, are looked up by a plan that is over at once and never shown.
-  ops::BulkRequest at_once = request.bulk;
-  at_once.valid_for = Duration{1};
-  const auto plan = ops::plan_bulk(*opened.store, at_once, session.actor(opened.config), session.adapters().entropy,
-                                   request.contract_set());
-  if (!plan) return plan.error();
-  if (plan->operation.progress.counts.total == 0) return nothing_to_do(session);
+  const auto forecast = ops::forecast_bulk(*opened.store, request.bulk, session.actor(opened.config),
+                                           session.adapters().entropy, request.contract_set());
+  if (!forecast) return forecast.error();
+  if (forecast->count == 0) return nothing_to_do(session);
   if (session.format() != Format::table) {
-    const ops::BulkForecast forecast{plan->operation.progress.counts.total, false, plan->operation.to_generation,
-                                     plan->preview};
-    session.out() << ops::to_json(forecast, request.bulk.kind) << '\n';
+    session.out() << ops::to_json(*forecast, request.bulk.kind) << '\n';
   } else {
-    if (plan->preview) show_preview(session, *plan->preview, plan->operation.progress.counts.total);
-    session.out() << plan->operation.progress.counts.total << '\n';
+    if (forecast->preview) show_preview(session, *forecast->preview, forecast->count);
+    session.out() << forecast->count << '\n';
   }
-  session.note("dry run: would " + question(plan->operation));
+  session.note("dry run: would " + verb_of(request.bulk.kind) + ' ' + counted(forecast->count, "event"));
   return Exit::ok;
 }
 
@@ -177,8 +160,7 @@ Result<Exit> change_one(Session& session, const Session::Opened& opened, const R
   if (session.format() == Format::table) {
     session.out() << id.to_string() << (discard ? " is discarded" : " is a dead letter again") << '\n';
   } else {
-    session.out() << "{\"event_id\":\"" << id.to_string() << "\",\"discarded\":" << (discard ? "true" : "false")
-                  << "}\n";
+    session.out() << ops::JsonObject{}.uuid("event_id", id).boolean("discarded", discard).str() << '\n';
   }
   return Exit::ok;
 }

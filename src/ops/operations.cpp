@@ -20,6 +20,30 @@ JsonObject& add_number(JsonObject& object, std::string_view name, const std::opt
   return value ? object.number(name, *value) : object.raw(name, "null");
 }
 
+Result<BulkForecast> forecast_query(store::Store& store, const BulkRequest& request, const ContractSet* contracts) {
+  if (auto checked = check_settings(request.settings); !checked) return std::move(checked).error();
+  const auto now = store.now();
+  if (!now) return now.error();
+  const auto filter = request.query.filter(*now);
+  if (!filter) return filter.error();
+  BulkForecast forecast;
+  const auto counted = store.count_dead(*filter, kForecastCap);
+  if (!counted) return counted.error();
+  forecast.count = *counted;
+  forecast.capped = *counted >= kForecastCap;
+  if (request.kind != OperationKind::replay) return forecast;
+  const auto generation = target_generation(store, request);
+  if (!generation) return generation.error();
+  forecast.to_generation = *generation;
+  if (forecast.count == 0) return forecast;
+  const auto page = store.list_dead(*filter, kPreviewEvents, std::nullopt);
+  if (!page) return page.error();
+  auto preview = preview_replay(store, page->events, *generation, contracts);
+  if (!preview) return std::move(preview).error();
+  forecast.preview = *std::move(preview);
+  return forecast;
+}
+
 }  // namespace
 
 Result<void> check_settings(const OperationSettings& settings) {
@@ -65,28 +89,17 @@ Result<BulkPlan> plan_bulk(store::Store& store, const BulkRequest& request, cons
   return result;
 }
 
-Result<BulkForecast> forecast_bulk(store::Store& store, const BulkRequest& request, const ContractSet* contracts) {
-  if (auto checked = check_settings(request.settings); !checked) return std::move(checked).error();
-  const auto now = store.now();
-  if (!now) return now.error();
-  const auto filter = request.query.filter(*now);
-  if (!filter) return filter.error();
-  BulkForecast forecast;
-  const auto counted = store.count_dead(*filter, kForecastCap);
-  if (!counted) return counted.error();
-  forecast.count = *counted;
-  forecast.capped = *counted >= kForecastCap;
-  if (request.kind != OperationKind::replay) return forecast;
-  const auto generation = target_generation(store, request);
-  if (!generation) return generation.error();
-  forecast.to_generation = *generation;
-  if (forecast.count == 0) return forecast;
-  const auto page = store.list_dead(*filter, kPreviewEvents, std::nullopt);
-  if (!page) return page.error();
-  auto preview = preview_replay(store, page->events, *generation, contracts);
-  if (!preview) return std::move(preview).error();
-  forecast.preview = *std::move(preview);
-  return forecast;
+Result<BulkForecast> forecast_bulk(store::Store& store, const BulkRequest& request, const store::Actor& actor,
+                                   const Entropy& entropy, const ContractSet* contracts) {
+  if (request.event_ids.empty() && request.kind != OperationKind::restore) {
+    return forecast_query(store, request, contracts);
+  }
+  BulkRequest at_once = request;
+  at_once.valid_for = Duration{1};
+  auto plan = plan_bulk(store, at_once, actor, entropy, contracts);
+  if (!plan) return std::move(plan).error();
+  const store::OperationRecord& operation = plan->operation;
+  return BulkForecast{operation.progress.counts.total, false, operation.to_generation, std::move(plan->preview)};
 }
 
 std::string to_json(const store::OperationRecord& operation) {

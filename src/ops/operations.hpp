@@ -43,9 +43,10 @@ struct BulkForecast {
   std::optional<ReplayPreview> preview;  ///< of a replay that has events
 };
 inline constexpr std::int64_t kForecastCap = 1'000'000;
-/// What a plan would hold: a dry run that writes nothing at all. Not for a restore by query.
-Result<BulkForecast> forecast_bulk(store::Store& store, const BulkRequest& request,
-                                   const ContractSet* contracts = nullptr);
+/// What a plan would hold: a dry run that changes no event. By query it writes nothing at all; events by id, and
+/// discarded ones, are looked up by a plan that is over at once, never listed and forgotten with the others.
+Result<BulkForecast> forecast_bulk(store::Store& store, const BulkRequest& request, const store::Actor& actor,
+                                   const Entropy& entropy, const ContractSet* contracts = nullptr);
 
 std::string to_json(const store::OperationRecord& operation);
 std::string to_json(const store::OperationItem& item);

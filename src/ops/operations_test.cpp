@@ -111,12 +111,21 @@ TEST_F(Operations, ThePreviewChecksPayloads) {
 }
 
 TEST_F(Operations, AForecastWritesNothing) {
-  const auto forecast = test::must(forecast_bulk(*store_, {}));
+  const auto forecast = test::must(forecast_bulk(*store_, {}, kAlice, entropy()));
   EXPECT_EQ(forecast.count, 5);
   EXPECT_FALSE(forecast.capped);
   EXPECT_EQ(forecast.to_generation, 1);
   ASSERT_TRUE(forecast.preview);
   EXPECT_THAT(store_.sql("select count(*) from operations"), ElementsAre("0"));
+}
+
+TEST_F(Operations, AForecastByIdLeavesNothingThatCouldBeStarted) {
+  BulkRequest two;
+  two.event_ids = {test::id_of(1), test::id_of(2), test::id_of(99)};
+  EXPECT_EQ(test::must(forecast_bulk(*store_, two, kAlice, entropy())).count, 2);
+  store_.now += seconds{1};
+  EXPECT_THAT(test::must(store_->operations(10)), testing::IsEmpty());
+  EXPECT_THAT(store_.sql("select count(*) from outbox where status <> 'failed'"), ElementsAre("0"));
 }
 
 TEST_F(Operations, NothingToDoKeepsNothing) {
