@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { changeCommand, listCommand, shellQuote } from './cli';
+
+it('quotes what a shell would take apart', () => {
+  expect(shellQuote('type:a.b')).toBe('type:a.b');
+  expect(shellQuote('type:a.*')).toBe("'type:a.*'");
+  expect(shellQuote("it's")).toBe("'it'\\''s'");
+});
+
+it('writes a bulk replay', () => {
+  const scope = { filter: 'class:timeout text:"no answer"', except: [] };
+  expect(
+    changeCommand({ kind: 'replay', scope, canary: 10, rate: 50, stop_percent: 20, reason: 'upstream is back' }),
+  ).toBe(
+    `sluice dlq replay --filter 'class:timeout text:"no answer"' --rate 50 --canary 10 --stop-percent 20 --reason 'upstream is back'`,
+  );
+});
+
+it('asks for a dry run while there is no reason', () => {
+  expect(changeCommand({ kind: 'discard', scope: { event_ids: ['a', 'b'] } })).toBe('sluice dlq discard a b --dry-run');
+  expect(changeCommand({ kind: 'replay', scope: { filter: '', except: [] } })).toBe(
+    'sluice dlq replay --all --dry-run',
+  );
+});
+
+it('does not pretend that the command line knows exceptions', () => {
+  expect(changeCommand({ kind: 'replay', scope: { filter: '', except: ['a'] } })).toBeNull();
+});
+
+it('writes a list', () => {
+  expect(listCommand('dlq list', 'type:a')).toBe('sluice dlq list --filter type:a');
+});

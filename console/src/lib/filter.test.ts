@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { filterOf, formatFilter, parseFilter, valueOf, withWord } from './filter';
+
+describe('parseFilter', () => {
+  it('reads words and quoted values', () => {
+    expect(parseFilter('type:billing.*  text:"connection \\"refused\\" \\\\"').words).toEqual([
+      { key: 'type', value: 'billing.*' },
+      { key: 'text', value: 'connection "refused" \\' },
+    ]);
+  });
+
+  it.each([
+    ['timeout', 'is not a filter'],
+    ['colour:red', 'is not a filter key'],
+    ['type:', 'the value is missing'],
+    ['text:"open', 'closing quote'],
+    ['gen:1 gen:2', 'stands twice'],
+  ])('explains what is wrong with %s', (text, reason) => {
+    expect(parseFilter(text).error).toContain(reason);
+  });
+
+  it('is undone by formatFilter', () => {
+    const words = [
+      { key: 'text', value: 'a "b" \\ c' },
+      { key: 'since', value: '2026-04-25T01:43:02Z' },
+      { key: 'class', value: 'x"y' },
+    ];
+    expect(parseFilter(formatFilter(words))).toEqual({ words, error: null });
+  });
+});
+
+describe('withWord', () => {
+  it('replaces in place, appends, removes', () => {
+    expect(withWord('type:a class:b', 'type', 'c')).toBe('type:c class:b');
+    expect(withWord('type:a', 'text', 'two words')).toBe('type:a text:"two words"');
+    expect(withWord('type:a class:b', 'type', '')).toBe('class:b');
+  });
+});
+
+it('filterOf leaves out what is empty', () => {
+  expect(filterOf({ fp: '18cd', target: null, source: '', gen: 2 })).toBe('fp:18cd gen:2');
+});
+
+it('valueOf finds the value of a key', () => {
+  expect(valueOf('type:a since:2h', 'since')).toBe('2h');
+  expect(valueOf('type:a', 'since')).toBe('');
+});
