@@ -43,6 +43,7 @@ int latency(const Options& options);
 int publish_single(const Options& options);
 int publish_batch(const Options& options);
 int raw_batch(const Options& options);
+int receiver(const Options& options);
 
 template <class T>
 T must(Result<T> result) {

@@ -9,8 +9,11 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
+
+import serving
 
 HERE = Path(__file__).resolve().parent
 BUILD = Path(os.environ.get("SLUICE_BUILD_DIR", HERE.parent / "build"))
@@ -275,12 +278,86 @@ def bench_dlq(scale):
                    "rounds": scale.repeats}
 
 
+NOBODY = """[subscriptions."bench.nobody"]
+events = ["elsewhere.*"]
+sink = "log"
+"""
+
+
+def bench_ingest(scale):
+    """POST /v1/events one by one from 32 connections, against 32 callers of the store's own publish; nobody consumes."""
+    def over_http(store):
+        with serving.Daemon(BUILD / "sluice", store, NOBODY) as daemon:
+            rate, refused = serving.wrk(daemon.url + "v1/events", 32, scale.seconds)
+            if refused:
+                raise BenchFailed(f"{refused} requests were refused")
+            return rate
+
+    def direct(store):
+        return json.loads(output_of([BUILD / "sluice_bench", "publish-single", "--dsn", store, "--sessions", "32", "--milliseconds",
+                                     str(scale.seconds * 1000)]))["value"]
+
+    def on_sqlite(side):
+        def run():
+            with tempfile.TemporaryDirectory() as folder:
+                store = f"sqlite:{folder}/bench.db"
+                output_of([BUILD / "sluice", "db", "migrate", "--store", store])
+                return side(store)
+        return run
+
+    def on_postgres(side):
+        def run():
+            with Database() as database:
+                return side(database.url)
+        return run
+
+    for kind, on in (("sqlite", on_sqlite), ("postgres", on_postgres)):
+        ours, theirs = in_turn(scale.rounds, on(over_http), on(direct))
+        yield versus(f"ingest ({kind})", "events/s", ours, "the store's own publish, 32 callers", theirs, 0.7)
+
+
+def bench_http_sink(scale):
+    """A backlog to one local receiver, keep-alive, against wrk with a body of the same size and as many connections."""
+    configuration = """[sinks.bench]
+kind = "http"
+url = "{url}"
+allow = ["127.0.0.1"]
+secret = "whsec_c2x1aWNlLWRlbW8tc2VjcmV0LW5vdC1mb3ItdXNl"
+concurrency = 64
+breaker_failures = 10000
+
+[subscriptions."bench.receiver"]
+events = ["bench.*"]
+sink = "bench"
+"""
+    with serving.Receiver(BUILD / "sluice_bench") as receiver:
+        def ours():
+            with Database() as database:
+                database.bench("publish-batch", events=scale.deliveries, size=1000, sessions=2)
+                with serving.Daemon(BUILD / "sluice", database.url, configuration.format(url=receiver.url), "--batch", "500") as daemon:
+                    while True:
+                        sink = next(one for one in daemon.get("v1/sinks")["sinks"] if one["name"] == "bench")
+                        if sink["failed"]:
+                            raise BenchFailed(f"deliveries failed: {sink['last_error']}")
+                        if sink["delivered"] >= scale.deliveries:
+                            return scale.deliveries / (time.monotonic() - daemon.ready_at)
+                        time.sleep(0.02)
+
+        def theirs():
+            return serving.wrk(receiver.url, 64, scale.seconds)[0]
+
+        mine, other = in_turn(scale.rounds, ours, theirs)
+        yield versus("http-sink", "deliveries/s", mine, "wrk, the same body and receiver", other, 0.8)
+
+
 BENCHES = {
     "dlq": bench_dlq,
     "drain": bench_drain,
     "drain-once": bench_drain_once,
     "drain-pinned": bench_drain_pinned,
     "drain-history": bench_drain_history,
+    "http-sink": bench_http_sink,
+    "ingest": bench_ingest,
     "latency": bench_latency,
     "publish-single": bench_publish_single,
     "publish-batch": bench_publish_batch,
@@ -295,6 +372,7 @@ class Scale:
         self.pinned_seconds = 2 if quick else 15
         self.seconds = 2 if quick else 5
         self.latencies = 200 if quick else 2_000
+        self.deliveries = 2_000 if quick else 50_000
         self.dead = 20_000 if quick else 1_000_000
         self.repeats = 3 if quick else 20
 
@@ -309,6 +387,7 @@ def main():
     unknown = [name for name in arguments.names if name not in BENCHES]
     if unknown:
         parser.error(f"unknown benchmark {unknown[0]}; there are: {', '.join(BENCHES)}")
+    serving.clean_environment()
     scale = Scale(arguments.quick, arguments.rounds)
     version = output_of([f"{BIN}/postgres", "--version"]).strip()
     say(f"{version}, {os.cpu_count()} cores, {scale.rounds} round(s), {scale.events:,} events, default durability")
@@ -324,7 +403,7 @@ def main():
                     goal = f"{row['goal']:.2f}" if row["goal"] else "-"
                     print(f"{row['bench']:42} {row['value']:>10,} {row['unit']:10} {row['ratio']:>6.2f} {goal:>6}  {row['against']} "
                           f"({row['against_value']:,}), spread {row['spread_percent']} %", flush=True)
-        except BenchFailed as error:
+        except (BenchFailed, RuntimeError) as error:
             failed = True
             print(f"{name}: could not run: {error}", file=sys.stderr)
     return 1 if failed else 0

@@ -12,7 +12,9 @@ int main(int argc, char** argv) {
   if (name == "publish-single") return sluice::bench::publish_single(options);
   if (name == "publish-batch") return sluice::bench::publish_batch(options);
   if (name == "raw-batch") return sluice::bench::raw_batch(options);
-  std::fprintf(stderr,
-               "usage: sluice_bench drain|latency|publish-single|publish-batch|raw-batch --dsn URL [--option value]\n");
+  if (name == "receiver") return sluice::bench::receiver(options);
+  std::fprintf(
+      stderr,
+      "usage: sluice_bench drain|latency|publish-single|publish-batch|raw-batch|receiver --dsn URL [--option value]\n");
   return 2;
 }

@@ -22,19 +22,29 @@ struct OpenRequest {
   Duration longest_statement{};  ///< on a server: longer ones are given up; zero: never
 };
 
-/// Stop signals. Arming blocks their default action, so that a command can end in order.
+/// Signals. Arming blocks their default action, so that a command can end in order.
 class Interruption {
  public:
   virtual ~Interruption() = default;
   virtual void arm() = 0;
   /// Waits at most this long; true when a stop was asked for. A second signal ends the process.
   virtual bool wait_for(Duration duration) = 0;
+
+  enum class Asked { nothing, reload, stop };
+  /// For whoever can read its configuration again: SIGHUP no longer ends the process.
+  virtual void arm_reload() {}
+  virtual Asked wait_for_any(Duration duration) { return wait_for(duration) ? Asked::stop : Asked::nothing; }
 };
 
 /// Workers at work.
 class Daemon {
  public:
   virtual ~Daemon() = default;
+  /// Where it answers HTTP; empty: nowhere.
+  [[nodiscard]] virtual std::string url() const = 0;
+  /// Goes on under another configuration; what is in flight is finished under the old one. After an error the
+  /// old one stays in force.
+  virtual Result<void> reload(const config::Config& config) = 0;
   /// Stops claiming and finishes what is in flight; returns when that is done.
   virtual void stop() = 0;
 };

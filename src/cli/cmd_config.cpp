@@ -1,4 +1,5 @@
 // sluice config: which settings are used, and why.
+#include <cstdint>
 #include <ostream>
 #include <utility>
 
@@ -86,6 +87,40 @@ Result<Exit> explain(Session& session) {
   return Exit::ok;
 }
 
+std::string counted(std::size_t count, std::string_view noun) {
+  return std::to_string(count) + ' ' + std::string{noun} + (count == 1 ? "" : "s");
+}
+
+// All that a daemon would need of it, its secrets in the environment included.
+Result<Exit> validate(Session& session) {
+  config::Sources sources = session.sources();
+  if (const auto& given = session.arguments().positionals; !given.empty()) sources.file = given.front();
+  const auto settings = config::gather(sources);
+  if (!settings) return settings.error();
+  auto config = config::resolve(*settings);
+  if (!config) return std::move(config).error();
+  const config::Declarations& declared = config->declared;
+  if (declared.missing) return *declared.missing;
+  if (session.format() == Format::table) {
+    session.out() << printable(settings->file.value_or("no file"))
+                  << " is valid: " << counted(declared.sinks.size(), "sink") << ", "
+                  << counted(declared.subscriptions.size(), "subscription") << ", "
+                  << counted(declared.hooks.size(), "hook") << ", " << counted(declared.tokens.size(), "token") << '\n';
+    return Exit::ok;
+  }
+  const auto number = [](const auto& things) { return static_cast<std::int64_t>(things.size()); };
+  session.out() << ops::JsonObject{}
+                       .boolean("valid", true)
+                       .text("file", settings->file)
+                       .number("sinks", number(declared.sinks))
+                       .number("subscriptions", number(declared.subscriptions))
+                       .number("hooks", number(declared.hooks))
+                       .number("tokens", number(declared.tokens))
+                       .str()
+                << '\n';
+  return Exit::ok;
+}
+
 }  // namespace
 
 std::vector<Command> config_commands() {
@@ -106,6 +141,14 @@ std::vector<Command> config_commands() {
        false,
        false,
        explain},
+      {{"config", "validate"},
+       "check a configuration file, and tell line and column of the first error",
+       {{"sluice config validate", "the file that would be used here"}, {"sluice config validate sluice.toml", ""}},
+       {{"FILE", "a configuration file; default: the one that would be used", false}},
+       {},
+       false,
+       false,
+       validate},
   };
 }
 

@@ -5,7 +5,7 @@
 #include "cli/noun.hpp"
 #include "cli/numbers.hpp"
 #include "cli/session.hpp"
-#include "ops/json_object.hpp"
+#include "ops/dead_letters.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -30,12 +30,7 @@ Result<Exit> ack(Session& session) {
   if (session.format() == Format::table) {
     session.out() << counted(*groups, "group") << (known ? " acknowledged" : " open again") << '\n';
   } else {
-    session.out() << ops::JsonObject{}
-                         .text("fingerprint", fingerprint)
-                         .boolean("acknowledged", known)
-                         .number("groups", *groups)
-                         .str()
-                  << '\n';
+    session.out() << ops::to_json(ops::Acknowledged{fingerprint, known, *groups}) << '\n';
   }
   return Exit::ok;
 }

@@ -160,7 +160,7 @@ Result<Exit> change_one(Session& session, const Session::Opened& opened, const R
   if (session.format() == Format::table) {
     session.out() << id.to_string() << (discard ? " is discarded" : " is a dead letter again") << '\n';
   } else {
-    session.out() << ops::JsonObject{}.uuid("event_id", id).boolean("discarded", discard).str() << '\n';
+    session.out() << ops::discarded_json(id, discard) << '\n';
   }
   return Exit::ok;
 }

@@ -1,6 +1,8 @@
 // sluice serve: claim and handle events until stopped.
+#include <algorithm>
 #include <chrono>
 #include <ostream>
+#include <set>
 #include <utility>
 
 #include "cli/noun.hpp"
@@ -10,22 +12,55 @@
 namespace sluice::cli {
 namespace {
 
+using Asked = Interruption::Asked;
+
 // A worker thread needs one for its claims and one for a handler's transaction.
-constexpr int kServiceConnections = 6;  // heartbeat, presence, reaper, retention, operations, alerts
+// heartbeat, presence, reaper, retention, operations, alerts, figures, streams, publishing, and the routes' threads
+constexpr int kServiceConnections = 13;
 constexpr int kConnectionsPerThread = 2;
 
-void announce(const Session& session, const store::Store& store, Generation generation) {
+// Each sink that is subscribed has workers of its own, and their heartbeat and presence.
+int connections(const config::Config& config) {
+  std::set<std::string> sinks;
+  for (const auto& subscription : config.declared.subscriptions) sinks.insert(subscription.sink);
+  const int groups = std::max(1, static_cast<int>(sinks.size()));
+  return kServiceConnections + groups * (2 + kConnectionsPerThread * config.worker.threads);
+}
+
+struct Ready {
+  std::string store;
+  Generation generation = kFirstGeneration;
+  std::string url;  ///< empty: nothing listens
+  bool asks_for_token = false;
+};
+
+void announce(const Session& session, const Ready& ready) {
   if (session.format() == Format::table) {
-    session.out() << "sluice is ready: store " << printable(store.display_name()) << ", generation " << generation
-                  << std::endl;
+    session.out() << "sluice is ready: store " << printable(ready.store) << ", generation " << ready.generation << '\n';
+    if (!ready.url.empty()) {
+      const std::string token = ready.asks_for_token ? " -H 'authorization: Bearer …'" : "";
+      session.out() << "  console  " << ready.url << "\n  publish  curl " << ready.url
+                    << "v1/events -H 'content-type: application/json'" << token
+                    << " -d '{\"event_type\":\"demo.hello\",\"source\":\"demo\",\"payload\":{\"n\":1}}'\n";
+    }
+    session.out() << std::flush;
     return;
   }
   session.out() << ops::JsonObject{}
                        .boolean("ready", true)
-                       .text("store", store.display_name())
-                       .number("generation", generation)
+                       .text("store", ready.store)
+                       .number("generation", ready.generation)
+                       .text("url", ready.url.empty() ? std::nullopt : std::optional<std::string_view>{ready.url})
                        .str()
                 << std::endl;
+}
+
+// A file that cannot be used changes nothing: the daemon goes on as it is.
+void reload(const Session& session, Daemon& daemon) {
+  const auto config = session.config();
+  const auto done = config ? daemon.reload(*config) : Result<void>{config.error()};
+  session.note(done ? "configuration reloaded"
+                    : "the configuration was not reloaded, the old one stays in force: " + done.error().message);
 }
 
 Result<Exit> serve(Session& session) {
@@ -33,17 +68,21 @@ Result<Exit> serve(Session& session) {
   if (!config) return config.error();
   Interruption& interruption = *session.adapters().interruption;
   interruption.arm();
-  auto store = session.open(*config, Session::Access::create,
-                            kServiceConnections + kConnectionsPerThread * config->worker.threads);
+  interruption.arm_reload();
+  auto store = session.open(*config, Session::Access::create, connections(*config));
   if (!store) return std::move(store).error();
   const auto generation = Session::generation(*config, **store);
   if (!generation) return generation.error();
   auto daemon = session.adapters().start_daemon({**store, *config, *generation});
   if (!daemon) return std::move(daemon).error();
 
-  session.note("nothing listens on a network port: events come in through the command line, SQL or the library");
-  announce(session, **store, *generation);
-  while (!interruption.wait_for(std::chrono::hours{1})) {
+  if ((*daemon)->url().empty()) {
+    session.note("nothing listens on a network port: events come in through the command line, SQL or the library");
+  }
+  announce(session, {(*store)->display_name(), *generation, (*daemon)->url(), !config->declared.tokens.empty()});
+  for (auto asked = Asked::nothing; asked != Asked::stop;) {
+    asked = interruption.wait_for_any(std::chrono::hours{1});
+    if (asked == Asked::reload) reload(session, **daemon);
   }
   session.note("stopping: finishing what is in flight");
   (*daemon)->stop();
@@ -56,10 +95,16 @@ Result<Exit> serve(Session& session) {
 std::vector<Command> serve_commands() {
   return {{{"serve"},
            "deliver events until stopped by SIGTERM or Ctrl-C",
-           {{"sluice serve", "on the embedded store, with the log sink"},
+           {{"sluice serve", "on the embedded store; what nothing else subscribes to is logged"},
             {"sluice serve --store postgres://worker@db/app --generation 42", ""}},
            {},
-           {{"--batch", "", "N", "the most events claimed at once; default 100", {}, "worker.batch"},
+           {{"--listen",
+             "",
+             "HOST:PORT",
+             "where the API and the console answer; default 127.0.0.1:7311; off: nowhere",
+             {},
+             "http.listen"},
+            {"--batch", "", "N", "the most events claimed at once; default 100", {}, "worker.batch"},
             {"--claim-ttl",
              "",
              "DURATION",

@@ -1,4 +1,4 @@
-// SIGINT and SIGTERM as something to wait for.
+// SIGINT, SIGTERM and SIGHUP as something to wait for.
 #pragma once
 
 #include "cli/adapters.hpp"
@@ -12,8 +12,11 @@ class PosixInterruption final : public Interruption {
  public:
   void arm() override;
   bool wait_for(Duration duration) override;
+  void arm_reload() override;
+  Asked wait_for_any(Duration duration) override;
 
  private:
+  void take_stop();
   bool stopped_ = false;
 };
 

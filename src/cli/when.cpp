@@ -3,18 +3,16 @@
 #include <algorithm>
 #include <cctype>
 
+#include "ops/when.hpp"
+
 namespace sluice::cli {
 
 Result<Timestamp> parse_since(std::string_view text, std::string_view flag, store::Administering& store) {
-  if (const auto at = parse_iso8601(text, flag)) return *at;
-  const auto ago = parse_duration(text, flag);
-  if (!ago) {
-    return invalid(std::string{flag}, std::string{flag} + ": `" + std::string{text} +
-                                          "` is neither a duration like 2h nor a time like 2026-04-25T01:43:02Z");
-  }
   const auto now = store.now();
   if (!now) return now.error();
-  return *now - *ago;
+  if (const auto at = ops::parse_when(text, *now)) return *at;
+  return invalid(std::string{flag}, std::string{flag} + ": `" + std::string{text} +
+                                        "` is neither a duration like 2h nor a time like 2026-04-25T01:43:02Z");
 }
 
 std::string clock_text(Timestamp at) {

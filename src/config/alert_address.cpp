@@ -74,8 +74,10 @@ Result<SentryDsn> parse_sentry_dsn(std::string_view text, std::string_view origi
   return dsn;
 }
 
+bool is_http_url(std::string_view text) { return split(text).has_value(); }
+
 Result<void> check_webhook_url(std::string_view text, std::string_view origin) {
-  if (split(text)) return {};
+  if (is_http_url(text)) return {};
   return refused(origin, "alerts.webhook_url", "a URL; write https://HOST/PATH");
 }
 

@@ -22,6 +22,9 @@ struct SentryDsn {
 Result<SentryDsn> parse_sentry_dsn(std::string_view text, std::string_view origin);
 
 /// An absolute http or https URL.
+bool is_http_url(std::string_view text);
+
+/// The same, for the key of alerts.
 Result<void> check_webhook_url(std::string_view text, std::string_view origin);
 
 /// Visible ASCII: it becomes part of a header line.

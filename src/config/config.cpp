@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "config/declare.hpp"
 #include "config/gather.hpp"
 
 namespace sluice::config {
@@ -40,6 +41,10 @@ Result<Config> resolve(const Settings& settings) {
   auto kept = check_group(config.retention.validate(), "retention",
                           "raise retention.event_handled.active or lower retention.outbox.active or .grace");
   if (!kept) return std::move(kept).error();
+  auto declared =
+      declare(settings.tables, {settings.environment, config.retry, config.inbox_retry, config.exec_enabled});
+  if (!declared) return std::move(declared).error();
+  config.declared = *std::move(declared);
   return config;
 }
 

@@ -4,11 +4,14 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <sluice/result.hpp>
 #include <sluice/retry_policy.hpp>
 #include <sluice/time.hpp>
 #include "config/alert_address.hpp"
+#include "config/declared.hpp"
+#include "config/listen_address.hpp"
 #include "config/store_url.hpp"
 #include "core/generation.hpp"
 #include "core/payload_redaction.hpp"
@@ -41,6 +44,15 @@ struct AlertConfig {
   Duration window{};          ///< at most one alert per fingerprint in this time
 };
 
+struct HttpConfig {
+  std::optional<ListenAddress> listen;  ///< none: no server
+  std::string prefix;                   ///< `/ops/sluice`, without a slash at the end; empty: the root
+  std::vector<std::string> hosts;       ///< names by which it may be called, beside the address and localhost
+  std::size_t max_body = 0;             ///< bytes
+  int max_connections = 0;
+  bool read_only = false;  ///< nobody changes anything through it
+};
+
 /// Every default stands in the key table, so that `config explain` shows what is really used.
 struct Config {
   StoreUrl store;
@@ -57,12 +69,16 @@ struct Config {
   LogConfig log;
   std::string service;
   std::string environment;
+  HttpConfig http;
+  bool exec_enabled = false;  ///< whether sinks may run programs
+  Declarations declared;      ///< the tables of the file
 };
 
 struct Settings;
 struct Sources;
 
-/// Parses the winners and checks what spans several keys: retry bounds and the retention inequality.
+/// Parses the winners and the tables, and checks what spans several keys: retry bounds, the retention inequality, the
+/// sinks that subscriptions name.
 Result<Config> resolve(const Settings& settings);
 
 /// gather, then resolve.

@@ -4,6 +4,8 @@
 #define TOML_HEADER_ONLY 1
 #include <toml++/toml.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -12,12 +14,29 @@
 #include <optional>
 #include <sstream>
 #include <system_error>
+#include <utility>
 
 namespace sluice::config {
 namespace {
 
+constexpr std::array<std::string_view, 4> kSections{"tokens", "hooks", "sinks", "subscriptions"};
+
+using Entry = std::pair<const toml::key*, const toml::node*>;
+
 std::string position(const std::string& path, const toml::source_region& region) {
   return path + ':' + std::to_string(region.begin.line) + ':' + std::to_string(region.begin.column);
+}
+
+// toml++ sorts by name; people read, and errors are told, from the top.
+std::vector<Entry> in_file_order(const toml::table& table) {
+  std::vector<Entry> entries;
+  for (const auto& [key, node] : table) entries.emplace_back(&key, &node);
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    const auto& left = a.first->source().begin;
+    const auto& right = b.first->source().begin;
+    return std::pair{left.line, left.column} < std::pair{right.line, right.column};
+  });
+  return entries;
 }
 
 std::optional<std::string> scalar(const toml::node& node) {
@@ -32,37 +51,109 @@ std::optional<std::string> scalar(const toml::node& node) {
   return std::nullopt;
 }
 
-// An error here says where; nullopt is success.
-std::optional<Error> flatten(const toml::table& table, const std::string& prefix, const std::string& path,
-                             std::vector<FileEntry>& entries) {
-  for (const auto& [key, node] : table) {
-    const std::string name = prefix + std::string{key.str()};
-    if (const toml::table* inner = node.as_table()) {
-      if (auto error = flatten(*inner, name + '.', path, entries)) return error;
-      continue;
-    }
-    const std::string where = position(path, key.source());
-    const auto value = scalar(node);
-    if (!value) return invalid(name, where + ": `" + name + "` must be a string, a number or true/false");
-    entries.push_back({name, *value, where});
-  }
-  return std::nullopt;
+FileValue::Kind kind_of(const toml::node& node) {
+  if (node.is_integer()) return FileValue::Kind::integer;
+  if (node.is_floating_point()) return FileValue::Kind::real;
+  return node.is_boolean() ? FileValue::Kind::boolean : FileValue::Kind::text;
 }
+
+Error not_a_value(const std::string& where, const std::string& name, std::string_view expected) {
+  return invalid(name, where + ": `" + name + "` must be " + std::string{expected});
+}
+
+// Reads one file; remembers the first thing that is wrong.
+class Reading {
+ public:
+  explicit Reading(const std::string& path) : path_(path) {}
+
+  Result<FileContent> read(const toml::table& root) {
+    for (const auto& [key, node] : in_file_order(root)) {
+      const std::string name{key->str()};
+      if (std::find(kSections.begin(), kSections.end(), name) != kSections.end()) {
+        read_section(name, *key, *node);
+      } else {
+        flatten(name, *key, *node);
+      }
+    }
+    if (error_) return *std::move(error_);
+    return std::move(content_);
+  }
+
+ private:
+  void refuse(Error error) {
+    if (!error_) error_ = std::move(error);
+  }
+
+  void flatten(const std::string& name, const toml::key& key, const toml::node& node) {
+    if (const toml::table* inner = node.as_table()) {
+      for (const auto& [member, value] : in_file_order(*inner)) {
+        flatten(name + '.' + std::string{member->str()}, *member, *value);
+      }
+      return;
+    }
+    const std::string where = position(path_, key.source());
+    const auto value = scalar(node);
+    if (!value) return refuse(not_a_value(where, name, "a string, a number or true/false"));
+    content_.entries.push_back({name, *value, where});
+  }
+
+  void read_section(const std::string& section, const toml::key& key, const toml::node& node) {
+    const auto expected = "tables with a name: write [" + section + ".NAME]";
+    const toml::table* tables = node.as_table();
+    if (tables == nullptr) return refuse(not_a_value(position(path_, key.source()), section, expected));
+    for (const auto& [name, value] : in_file_order(*tables)) {
+      FileTable table{section, std::string{name->str()}, {}, position(path_, name->source())};
+      const toml::table* members = value->as_table();
+      if (members == nullptr) return refuse(not_a_value(table.where, table.path(), expected));
+      table.members = members_of(*members, table.path());
+      content_.tables.push_back(std::move(table));
+    }
+  }
+
+  std::vector<FileMember> members_of(const toml::table& table, const std::string& name) {
+    std::vector<FileMember> members;
+    for (const auto& [key, node] : in_file_order(table)) {
+      const std::string where = position(path_, key->source());
+      members.push_back({std::string{key->str()}, value_of(*node, name + '.' + std::string{key->str()}, where), where});
+    }
+    return members;
+  }
+
+  FileValue value_of(const toml::node& node, const std::string& name, const std::string& where) {
+    FileValue value;
+    value.where = where;
+    if (const toml::table* table = node.as_table()) {
+      value.kind = FileValue::Kind::table;
+      value.members = members_of(*table, name);
+    } else if (const toml::array* list = node.as_array()) {
+      value.kind = FileValue::Kind::list;
+      for (const toml::node& item : *list) value.items.push_back(value_of(item, name, position(path_, item.source())));
+    } else if (auto text = scalar(node)) {
+      value.kind = kind_of(node);
+      value.text = *std::move(text);
+    } else {
+      refuse(not_a_value(where, name, "a string, a number, true/false, a list or a table"));
+    }
+    return value;
+  }
+
+  const std::string& path_;
+  FileContent content_;
+  std::optional<Error> error_;
+};
 
 }  // namespace
 
-Result<std::vector<FileEntry>> parse_file(std::string_view text, const std::string& path) {
+Result<FileContent> parse_file(std::string_view text, const std::string& path) {
   const toml::parse_result parsed = toml::parse(text, path);
   if (!parsed) {
     const toml::parse_error& problem = parsed.error();
     return invalid("config", position(path, problem.source()) + ": " + std::string{problem.description()});
   }
-  std::vector<FileEntry> entries;
-  if (auto error = flatten(parsed.table(), "", path, entries)) return *std::move(error);
-  return entries;
+  return Reading{path}.read(parsed.table());
 }
 
-Result<std::vector<FileEntry>> read_file(const std::string& path) {
+Result<FileContent> read_file(const std::string& path) {
   const auto unreadable = [&path](std::string_view why) {
     return invalid("config", "the configuration file " + path + " cannot be read: " + std::string{why});
   };

@@ -1,4 +1,5 @@
-// sluice.toml, flattened: every value with its dotted key and where it stands.
+// sluice.toml as values: single keys flattened, each with its dotted name and where it stands; and the tables that
+// declare something by name.
 #pragma once
 
 #include <string>
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include <sluice/result.hpp>
+#include "config/file_table.hpp"
 
 namespace sluice::config {
 
@@ -15,11 +17,16 @@ struct FileEntry {
   std::string where;  ///< `sluice.toml:3:9`
 };
 
-/// Tables become prefixes. Strings, integers, floats and booleans are values; anything else is an
-/// error. `path` is only used to say where. Errors give line and column.
-Result<std::vector<FileEntry>> parse_file(std::string_view text, const std::string& path);
+struct FileContent {
+  std::vector<FileEntry> entries;
+  std::vector<FileTable> tables;  ///< of tokens, hooks, sinks and subscriptions, in the order of the file
+};
+
+/// Tables become prefixes. Strings, integers, floats and booleans are values; anything else is an error, except in
+/// the tables that declare something. `path` is only used to say where. Errors give line and column.
+Result<FileContent> parse_file(std::string_view text, const std::string& path);
 
 /// Reads and parses; a file that cannot be read is an error that names it.
-Result<std::vector<FileEntry>> read_file(const std::string& path);
+Result<FileContent> read_file(const std::string& path);
 
 }  // namespace sluice::config

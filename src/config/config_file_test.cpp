@@ -12,20 +12,20 @@ using testing::StartsWith;
 TEST(ConfigFile, FlattensTablesAndKeepsPositions) {
   const auto entries = parse_file("store = \"sqlite:a.db\"\n[worker]\nbatch = 7\n  claim_ttl = \"90s\"\n", "f.toml");
   ASSERT_TRUE(entries) << entries.error().message;
-  ASSERT_EQ(entries->size(), 3U);
-  EXPECT_EQ((*entries)[0].key, "store");
-  EXPECT_EQ((*entries)[1].key, "worker.batch");
-  EXPECT_EQ((*entries)[1].value, "7");
-  EXPECT_EQ((*entries)[1].where, "f.toml:3:1");
-  EXPECT_EQ((*entries)[2].where, "f.toml:4:3");
+  ASSERT_EQ(entries->entries.size(), 3U);
+  EXPECT_EQ(entries->entries[0].key, "store");
+  EXPECT_EQ(entries->entries[1].key, "worker.batch");
+  EXPECT_EQ(entries->entries[1].value, "7");
+  EXPECT_EQ(entries->entries[1].where, "f.toml:3:1");
+  EXPECT_EQ(entries->entries[2].where, "f.toml:4:3");
 }
 
 TEST(ConfigFile, ReadsDottedKeysAndEveryScalar) {
   const auto entries = parse_file("a.b = true\na.c = 1.5\n", "f.toml");
   ASSERT_TRUE(entries);
-  EXPECT_EQ((*entries)[0].key, "a.b");
-  EXPECT_EQ((*entries)[0].value, "true");
-  EXPECT_EQ((*entries)[1].value, "1.5");
+  EXPECT_EQ(entries->entries[0].key, "a.b");
+  EXPECT_EQ(entries->entries[0].value, "true");
+  EXPECT_EQ(entries->entries[1].value, "1.5");
 }
 
 TEST(ConfigFile, SaysWhereTheSyntaxIsWrong) {

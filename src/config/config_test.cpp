@@ -44,6 +44,30 @@ TEST(Config, DefaultsAreTheDocumentedOnes) {
   EXPECT_EQ(config->retention.event_handled.active, std::chrono::days{60});
 }
 
+TEST(Config, TheHttpServerIsLocalByDefault) {
+  const auto config = load(with("USER", "alice"));
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->http.listen, (ListenAddress{"127.0.0.1", 7311}));
+  EXPECT_EQ(config->http.prefix, "");
+  EXPECT_TRUE(config->http.hosts.empty());
+  EXPECT_EQ(config->http.max_body, 1024U * 1024U);
+  EXPECT_EQ(config->http.max_connections, 1024);
+  EXPECT_FALSE(config->http.read_only);
+  EXPECT_FALSE(config->exec_enabled);
+}
+
+TEST(Config, TheHttpServerCanBeMovedAndSwitchedOff) {
+  EXPECT_EQ(load(with("SLUICE_HTTP_LISTEN", "off"))->http.listen, std::nullopt);
+  EXPECT_EQ(load(with("SLUICE_HTTP_LISTEN", "[::]:0"))->http.listen, (ListenAddress{"::", 0}));
+  EXPECT_EQ(load(with("SLUICE_HTTP_PREFIX", "/ops/sluice"))->http.prefix, "/ops/sluice");
+  EXPECT_THAT(load(with("SLUICE_HTTP_HOSTS", "a.example.com, b"))->http.hosts,
+              testing::ElementsAre("a.example.com", "b"));
+  EXPECT_TRUE(load(with("SLUICE_HTTP_READ_ONLY", "true"))->http.read_only);
+  EXPECT_THAT(refusal(with("SLUICE_HTTP_LISTEN", "7311")), HasSubstr("127.0.0.1:7311"));
+  EXPECT_THAT(refusal(with("SLUICE_HTTP_PREFIX", "ops")), HasSubstr("/ops/sluice"));
+  EXPECT_THAT(refusal(with("SLUICE_HTTP_READ_ONLY", "yes")), HasSubstr("true false"));
+}
+
 TEST(Config, InboxRetryComesFromTheEnvironment) {
   Sources sources = with("RETRY_BASE_DELAY", "2");
   sources.environment["RETRY_MAX_DELAY"] = "60s";

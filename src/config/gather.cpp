@@ -12,13 +12,6 @@
 namespace sluice::config {
 namespace {
 
-// An empty variable counts as unset, as in most programs.
-std::optional<std::string> variable(const Environment& environment, std::string_view name) {
-  const auto found = environment.find(name);
-  if (found == environment.end() || found->second.empty()) return std::nullopt;
-  return found->second;
-}
-
 // The XDG rules: a relative path in the variable is ignored.
 std::optional<std::string> xdg(const Environment& environment, std::string_view name, std::string_view below_home) {
   if (const auto folder = variable(environment, name); folder && folder->starts_with('/')) return folder;
@@ -85,6 +78,12 @@ Setting collect(const Key& key, const Sources& sources, const std::vector<FileEn
 
 }  // namespace
 
+std::optional<std::string> variable(const Environment& environment, std::string_view name) {
+  const auto found = environment.find(name);
+  if (found == environment.end() || found->second.empty()) return std::nullopt;
+  return found->second;
+}
+
 std::string_view name(Origin origin) {
   switch (origin) {
     case Origin::flag:
@@ -110,11 +109,13 @@ const Setting& Settings::of(std::string_view key) const {
 Result<Settings> gather(const Sources& sources) {
   Settings settings;
   std::vector<FileEntry> entries;
+  settings.environment = sources.environment;
   settings.file = find_file(sources);
   if (settings.file) {
     auto parsed = read_file(*settings.file);
     if (!parsed) return std::move(parsed).error();
-    entries = *std::move(parsed);
+    entries = std::move(parsed->entries);
+    settings.tables = std::move(parsed->tables);
     if (auto known = check_known(entries); !known) return std::move(known).error();
   }
   for (const Key& key : keys()) settings.all.push_back(collect(key, sources, entries));

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include <sluice/result.hpp>
+#include "config/environment.hpp"
+#include "config/file_table.hpp"
 #include "config/key_table.hpp"
 
 namespace sluice::config {
-
-using Environment = std::map<std::string, std::string, std::less<>>;
 
 /// Everything outside the program that configuration may depend on.
 struct Sources {
@@ -43,6 +43,8 @@ struct Setting {
 struct Settings {
   std::vector<Setting> all;         ///< in the order of the key table
   std::optional<std::string> file;  ///< the file that was read, if any
+  std::vector<FileTable> tables;    ///< what it declares by name, not looked at yet
+  Environment environment;          ///< for the secrets that the tables name by variable
 
   /// `key` must be in the table.
   [[nodiscard]] const Setting& of(std::string_view key) const;

@@ -1,103 +1,13 @@
 #include "config/key_table.hpp"
 
 #include <array>
-#include <charconv>
-#include <cstdint>
-#include <limits>
-#include <string>
+#include <string_view>
 #include <utility>
+
+#include "config/key_values.hpp"
 
 namespace sluice::config {
 namespace {
-
-Error refused(const Given& given, const std::string& expected) {
-  return invalid(std::string{given.where},
-                 std::string{given.where} + ": `" + std::string{given.text} + "` is not " + expected);
-}
-
-Result<void> read(Duration& into, const Given& given) {
-  auto parsed = parse_duration(given.text, given.where);
-  if (!parsed) return refused(given, "a duration; write 250ms, 5s, 10m, 2h or 1d");
-  if (*parsed <= Duration::zero()) return refused(given, "a duration above zero");
-  into = *parsed;
-  return {};
-}
-
-template <class Integer>
-Result<void> read_integer(Integer& into, const Given& given, Integer least, Integer most) {
-  Integer number{};
-  const char* end = given.text.data() + given.text.size();
-  const auto [stop, problem] = std::from_chars(given.text.data(), end, number);
-  if (problem != std::errc{} || stop != end || number < least || number > most) {
-    return refused(given, "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
-  }
-  into = number;
-  return {};
-}
-
-Result<void> read_word(std::string& into, const Given& given) {
-  if (given.text.empty()) return refused(given, "a name: it is empty");
-  into = given.text;
-  return {};
-}
-
-template <class Enum, std::size_t N>
-Result<void> read_choice(Enum& into, const Given& given,
-                         const std::array<std::pair<std::string_view, Enum>, N>& choices) {
-  std::string expected = "one of";
-  for (const auto& [word, value] : choices) {
-    if (word == given.text) {
-      into = value;
-      return {};
-    }
-    expected += ' ';
-    expected += word;
-  }
-  return refused(given, expected);
-}
-
-Result<void> read_generation(std::optional<Generation>& into, const Given& given) {
-  if (given.text == "auto") {
-    into.reset();
-    return {};
-  }
-  auto parsed = parse_generation(given.text, given.where);
-  if (!parsed) return refused(given, "a generation: a whole number of at least 1, or auto");
-  into = *parsed;
-  return {};
-}
-
-Result<void> read_store(StoreUrl& into, const Given& given) {
-  auto parsed = parse_store_url(given.text, given.where);
-  if (!parsed) return std::move(parsed).error();
-  into = *std::move(parsed);
-  return {};
-}
-
-Result<void> read_sentry(std::optional<SentryDsn>& into, const Given& given) {
-  into.reset();
-  if (given.text == kNone) return {};
-  auto parsed = parse_sentry_dsn(given.text, given.where);
-  if (!parsed) return std::move(parsed).error();
-  into = *std::move(parsed);
-  return {};
-}
-
-Result<void> read_webhook(std::optional<std::string>& into, const Given& given) {
-  into.reset();
-  if (given.text == kNone) return {};
-  if (auto checked = check_webhook_url(given.text, given.where); !checked) return checked;
-  into = given.text;
-  return {};
-}
-
-Result<void> read_token(std::string& into, const Given& given) {
-  into.clear();
-  if (given.text == kNone) return {};
-  if (auto checked = check_bearer_token(given.text, given.where); !checked) return checked;
-  into = given.text;
-  return {};
-}
 
 constexpr std::array kLevels{
     std::pair{std::string_view{"debug"}, LogLevel::debug}, std::pair{std::string_view{"info"}, LogLevel::info},
@@ -110,26 +20,10 @@ constexpr std::array kRedactionModes{std::pair{std::string_view{"none"}, Redacti
                                      std::pair{std::string_view{"fields"}, RedactionPolicy::Mode::fields},
                                      std::pair{std::string_view{"values"}, RedactionPolicy::Mode::values}};
 
-// `a,b , c`: names between commas.
-Result<void> read_words(std::vector<std::string>& into, const Given& given) {
-  std::vector<std::string> words;
-  std::string word;
-  for (const char c : std::string{given.text} + ',') {
-    if (c == ' ') continue;
-    if (c != ',') {
-      word += c;
-      continue;
-    }
-    if (word.empty()) return refused(given, "names between commas: one of them is empty");
-    words.push_back(std::exchange(word, {}));
-  }
-  into = std::move(words);
-  return {};
-}
-
 constexpr int kMaxBatch = 10'000;
 constexpr int kMaxThreads = 256;
 constexpr int kMaxAttempts = 1'000;
+constexpr int kMaxConnections = 100'000;
 constexpr std::size_t kMaxPayload = std::size_t{64} * 1024 * 1024;
 
 const std::vector<Key>& table() {
@@ -337,6 +231,55 @@ const std::vector<Key>& table() {
        "json, text, or auto: text on a terminal",
        Secrecy::open,
        [](Config& c, const Given& g) { return read_choice(c.log.format, g, kFormats); }},
+      {"http.listen",
+       "--listen",
+       {"SLUICE_HTTP_LISTEN"},
+       "127.0.0.1:7311",
+       "the address of the HTTP server; port 0 is any free one, off is no server",
+       Secrecy::open,
+       [](Config& c, const Given& g) { return read_listen(c.http.listen, g); }},
+      {"http.prefix",
+       "",
+       {"SLUICE_HTTP_PREFIX"},
+       "/",
+       "the path below which it answers, behind a proxy: /ops/sluice",
+       Secrecy::open,
+       [](Config& c, const Given& g) { return read_prefix(c.http.prefix, g); }},
+      {"http.hosts",
+       "",
+       {"SLUICE_HTTP_HOSTS"},
+       kNone,
+       "names by which it may be called, between commas, beside its address and localhost",
+       Secrecy::open,
+       [](Config& c, const Given& g) { return read_hosts(c.http.hosts, g); }},
+      {"http.max_body",
+       "",
+       {"SLUICE_HTTP_MAX_BODY"},
+       "1048576",
+       "a larger request body is refused, in bytes",
+       Secrecy::open,
+       [](Config& c, const Given& g) { return read_integer<std::size_t>(c.http.max_body, g, 1024, kMaxPayload); }},
+      {"http.max_connections",
+       "",
+       {"SLUICE_HTTP_MAX_CONNECTIONS"},
+       "1024",
+       "connections at the same time; more are turned away",
+       Secrecy::open,
+       [](Config& c, const Given& g) { return read_integer(c.http.max_connections, g, 1, kMaxConnections); }},
+      {"http.read_only",
+       "",
+       {"SLUICE_HTTP_READ_ONLY"},
+       "false",
+       "nobody changes anything through the HTTP server",
+       Secrecy::open,
+       [](Config& c, const Given& g) { return read_flag(c.http.read_only, g); }},
+      {"exec.enabled",
+       "",
+       {"SLUICE_EXEC_ENABLED"},
+       "false",
+       "sinks may run programs on this machine",
+       Secrecy::open,
+       [](Config& c, const Given& g) { return read_flag(c.exec_enabled, g); }},
       {"service",
        "",
        {"SLUICE_SERVICE"},

@@ -1,9 +1,13 @@
 #include "library/surroundings.hpp"
 
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): kill() is POSIX
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <random>
 
 #include "core/generation.hpp"
@@ -23,6 +27,28 @@ std::string variable(const char* first, const char* second) {
 std::mt19937_64& engine() {
   thread_local std::mt19937_64 numbers{(std::uint64_t{std::random_device{}()} << 32U) ^ std::random_device{}()};
   return numbers;
+}
+
+std::string host_name() {
+  std::array<char, 256> host{};
+  return ::gethostname(host.data(), host.size() - 1) == 0 ? host.data() : "";
+}
+
+// The boot and the namespace in which process ids are counted: two processes that share both share a process table.
+// Empty where the system does not tell.
+std::string machine_mark() {
+  std::string boot;
+  std::getline(std::ifstream{"/proc/sys/kernel/random/boot_id"}, boot);
+  std::array<char, 64> space{};
+  const auto length = ::readlink("/proc/self/ns/pid", space.data(), space.size());
+  if (boot.empty() || length <= 0) return {};
+  std::uint32_t hash = 2'166'136'261U;  // FNV-1a
+  for (const char c : boot + std::string{space.data(), static_cast<std::size_t>(length)}) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 16'777'619U;
+  }
+  std::array<char, 9> digits{};
+  std::snprintf(digits.data(), digits.size(), "%08x", hash);
+  return digits.data();
 }
 
 }  // namespace
@@ -52,10 +78,17 @@ std::array<std::uint8_t, 10> random_bytes() {
 }
 
 std::string fresh_identity() {
-  std::array<char, 256> host{};
-  if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';
   return runtime::worker_identity(
-      {host.data(), ::getpid(), system_now(), static_cast<std::uint32_t>(std::random_device{}())});
+      {host_name(), ::getpid(), system_now(), static_cast<std::uint32_t>(std::random_device{}()), machine_mark()});
+}
+
+bool process_is_gone(std::int64_t pid) {
+  if (::kill(static_cast<pid_t>(pid), 0) != 0) return errno == ESRCH;
+  // One that has ended keeps its id until its parent has looked.
+  std::string stat;
+  std::getline(std::ifstream{"/proc/" + std::to_string(pid) + "/stat"}, stat);
+  const std::size_t name_end = stat.rfind(") ");
+  return name_end != std::string::npos && name_end + 2 < stat.size() && stat[name_end + 2] == 'Z';
 }
 
 telemetry::Logger make_logger(const LogSource& source, std::int64_t generation) {

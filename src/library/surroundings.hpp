@@ -26,6 +26,8 @@ double uniform01();
 std::array<std::uint8_t, 10> random_bytes();
 /// The name under which this process claims.
 std::string fresh_identity();
+/// True only when no process of this machine's process table has the id, or when it has ended already.
+bool process_is_gone(std::int64_t pid);
 
 struct LogSource {
   std::string service;

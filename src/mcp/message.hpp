@@ -12,6 +12,7 @@ enum class FaultCode {
   invalid_request = -32600,
   method_not_found = -32601,
   invalid_params = -32602,
+  header_mismatch = -32020,
   unsupported_version = -32022,
 };
 

@@ -29,7 +29,9 @@ struct Identity {
 
 class Protocol {
  public:
-  Protocol(const Toolbox& tools, Identity identity) : tools_(tools), identity_(std::move(identity)) {}
+  /// `agreed`: the version that an earlier `initialize` ended with, where each request comes by itself.
+  Protocol(const Toolbox& tools, Identity identity, std::string agreed = {})
+      : tools_(tools), identity_(std::move(identity)), version_(std::move(agreed)) {}
 
   /// None: nothing is to be sent.
   std::optional<std::string> handle(std::string_view text);
@@ -51,7 +53,7 @@ class Protocol {
 
   const Toolbox& tools_;
   Identity identity_;
-  std::string version_{};                // agreed on by initialize; empty: not yet
+  std::string version_;                  // agreed on by initialize; empty: not yet
   std::optional<std::string> client_{};  // as it called itself then
 };
 

@@ -9,11 +9,14 @@
 
 #include "core/payload_redaction.hpp"
 #include "mcp/allowance.hpp"
-#include "mcp/arguments.hpp"
+#include "ops/arguments.hpp"
 #include "ops/entropy.hpp"
 #include "store/store.hpp"
 
 namespace sluice::mcp {
+
+using ops::Arguments;
+using ops::Parameter;
 
 /// What the tools work with, for the life of the server.
 struct Desk {

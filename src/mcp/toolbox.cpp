@@ -25,7 +25,7 @@ std::string to_json(const Tool& tool) {
       .text("name", tool.name)
       .text("title", tool.title)
       .text("description", tool.description)
-      .raw("inputSchema", input_schema(tool.parameters))
+      .raw("inputSchema", ops::input_schema(tool.parameters))
       .raw("outputSchema", tool.output_schema)
       .raw("annotations", annotations)
       .str();

@@ -54,6 +54,14 @@ std::string_view state_of(const store::FailureGroup& group) {
   return group.came_back > 0 ? "came_back" : "acknowledged";
 }
 
+std::string to_json(const Acknowledged& done) {
+  return JsonObject{}
+      .text("fingerprint", done.fingerprint)
+      .boolean("acknowledged", done.acknowledged)
+      .number("groups", done.groups)
+      .str();
+}
+
 std::string to_json(const DeadList& list) {
   std::vector<std::string> events;
   for (const auto& event : list.events) events.push_back(to_json(event));

@@ -26,6 +26,14 @@ Result<DeadCount> count_dead(store::Triaging& store, const store::EventFilter& f
 /// open: nobody said that they know; came_back: somebody did, and it happened again since.
 std::string_view state_of(const store::FailureGroup& group);
 
+/// A kind of failure that somebody knows about, or that nobody does any more.
+struct Acknowledged {
+  std::string fingerprint;
+  bool acknowledged = true;
+  std::int64_t groups = 0;
+};
+
+std::string to_json(const Acknowledged& done);
 std::string to_json(const DeadList& list);
 std::string to_json(const DeadCount& count);
 std::string to_json(const store::FailureGroup& group);

@@ -4,6 +4,8 @@
 #include <array>
 #include <functional>
 
+#include "ops/when.hpp"
+
 namespace sluice::ops {
 namespace {
 
@@ -36,13 +38,8 @@ Result<void> take_uuid(const Reading& reading) {
 
 template <std::optional<Timestamp> store::EventFilter::*Member>
 Result<void> take_time(const Reading& reading) {
-  if (const auto at = parse_iso8601(reading.value, "filter")) {
-    reading.filter.*Member = *at;
-    return {};
-  }
-  const auto ago = parse_duration(reading.value, "filter");
-  if (!ago) return refused(reading, "a duration like 2h or a time like 2026-04-25T01:43:02Z");
-  reading.filter.*Member = reading.now - *ago;
+  reading.filter.*Member = parse_when(reading.value, reading.now);
+  if (!(reading.filter.*Member)) return refused(reading, "a duration like 2h or a time like 2026-04-25T01:43:02Z");
   return {};
 }
 

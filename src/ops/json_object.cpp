@@ -1,6 +1,9 @@
 #include "ops/json_object.hpp"
 
+#include <array>
 #include <cassert>
+#include <charconv>
+#include <cmath>
 
 #include "core/json.hpp"
 
@@ -36,6 +39,8 @@ JsonObject& JsonObject::number(std::string_view member, std::int64_t value) {
   return raw(member, std::to_string(value));
 }
 
+JsonObject& JsonObject::decimal(std::string_view member, double value) { return raw(member, json_decimal(value)); }
+
 JsonObject& JsonObject::boolean(std::string_view member, bool value) { return raw(member, value ? "true" : "false"); }
 
 JsonObject& JsonObject::raw(std::string_view member, std::string_view json) {
@@ -53,6 +58,16 @@ JsonObject& JsonObject::texts(std::string_view member, const std::vector<std::st
 
 JsonObject& JsonObject::array(std::string_view member, const std::vector<std::string>& elements) {
   return raw(member, json_array(elements));
+}
+
+std::string json_decimal(double value) {
+  if (!std::isfinite(value)) return "null";
+  std::array<char, 352> digits{};  // enough for the largest double
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::fixed, 3).ptr;
+  std::string text{digits.data(), end};
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text == "-0" ? "0" : text;
 }
 
 std::string json_array(const std::vector<std::string>& elements) {

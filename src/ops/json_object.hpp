@@ -22,6 +22,8 @@ class JsonObject {
   JsonObject& time(std::string_view name, std::optional<Timestamp> value);
   JsonObject& uuid(std::string_view name, const std::optional<Uuid>& value);
   JsonObject& number(std::string_view name, std::int64_t value);
+  /// Up to three digits behind the point; what is no number is null.
+  JsonObject& decimal(std::string_view name, double value);
   JsonObject& boolean(std::string_view name, bool value);
   /// `json` is JSON text and is written as it is.
   JsonObject& raw(std::string_view name, std::string_view json);
@@ -36,6 +38,9 @@ class JsonObject {
   void name(std::string_view name);
   std::string body_ = "{";
 };
+
+/// As JsonObject::decimal writes it.
+std::string json_decimal(double value);
 
 /// `[a,b]` of JSON texts.
 std::string json_array(const std::vector<std::string>& elements);

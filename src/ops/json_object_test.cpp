@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace sluice::ops {
 namespace {
 
@@ -27,6 +29,14 @@ TEST(JsonObject, AnEmptyOneIsAnObject) { EXPECT_EQ(JsonObject{}.str(), "{}"); }
 TEST(JsonObject, ContinuesAnObject) {
   EXPECT_EQ(JsonObject{R"({"a":1})"}.number("b", 2).str(), R"({"a":1,"b":2})");
   EXPECT_EQ(JsonObject{"{}"}.number("b", 2).str(), R"({"b":2})");
+}
+
+TEST(JsonObject, DecimalsAreShort) {
+  EXPECT_EQ(JsonObject{}.decimal("a", 0.5).decimal("b", 2).decimal("c", 1.0 / 3).str(), R"({"a":0.5,"b":2,"c":0.333})");
+  EXPECT_EQ(json_decimal(1e300).size(), 301U);
+  EXPECT_EQ(json_decimal(-0.0001), "0");
+  EXPECT_EQ(json_decimal(100), "100");
+  EXPECT_EQ(json_decimal(std::numeric_limits<double>::quiet_NaN()), "null");
 }
 
 }  // namespace

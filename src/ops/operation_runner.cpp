@@ -6,7 +6,6 @@ namespace sluice::ops {
 namespace {
 
 constexpr Duration kLookAtOthers = std::chrono::milliseconds{500};
-constexpr Duration kNothingToDo = std::chrono::seconds{2};
 
 // The operator paused or cancelled it, or somebody else took over, between two calls: no error, look again.
 bool moved(const Error& error) { return error.code == ErrorCode::conflict; }

@@ -25,6 +25,8 @@ class OperationRunner {
   /// One bounded step: looks what became of the events in flight, and acts, ends or waits as core says.
   Result<Stepped> step(const Uuid& id);
 
+  /// The rest when nothing runs.
+  static constexpr Duration kNothingToDo = std::chrono::seconds{2};
   /// One step of everything that runs and that nobody else carries out; how long to rest then.
   Result<Duration> round();
 

@@ -20,11 +20,23 @@ JsonObject& add_number(JsonObject& object, std::string_view name, const std::opt
   return value ? object.number(name, *value) : object.raw(name, "null");
 }
 
-Result<BulkForecast> forecast_query(store::Store& store, const BulkRequest& request, const ContractSet* contracts) {
-  if (auto checked = check_settings(request.settings); !checked) return std::move(checked).error();
+std::string in_words(const BulkRequest& request) {
+  if (!request.event_ids.empty()) return ids_text(request.event_ids);
+  if (request.except.empty()) return request.query.text();
+  return request.query.text() + (request.query.empty() ? "all except " : " except ") + ids_text(request.except);
+}
+
+Result<store::EventFilter> filter_of(store::Administering& store, const BulkRequest& request) {
   const auto now = store.now();
   if (!now) return now.error();
-  const auto filter = request.query.filter(*now);
+  auto filter = request.query.filter(*now);
+  if (filter) filter->except = request.except;
+  return filter;
+}
+
+Result<BulkForecast> forecast_query(store::Store& store, const BulkRequest& request, const ContractSet* contracts) {
+  if (auto checked = check_settings(request.settings); !checked) return std::move(checked).error();
+  const auto filter = filter_of(store, request);
   if (!filter) return filter.error();
   BulkForecast forecast;
   const auto counted = store.count_dead(*filter, kForecastCap);
@@ -58,9 +70,7 @@ Result<void> check_settings(const OperationSettings& settings) {
 Result<BulkPlan> plan_bulk(store::Store& store, const BulkRequest& request, const store::Actor& actor,
                            const Entropy& entropy, const ContractSet* contracts) {
   if (auto checked = check_settings(request.settings); !checked) return std::move(checked).error();
-  const auto now = store.now();
-  if (!now) return now.error();
-  auto filter = request.query.filter(*now);
+  auto filter = filter_of(store, request);
   if (!filter) return std::move(filter).error();
 
   store::PlanRequest plan;
@@ -68,7 +78,7 @@ Result<BulkPlan> plan_bulk(store::Store& store, const BulkRequest& request, cons
   plan.kind = request.kind;
   plan.filter = *std::move(filter);
   plan.event_ids = request.event_ids;
-  plan.filter_text = request.event_ids.empty() ? request.query.text() : ids_text(request.event_ids);
+  plan.filter_text = in_words(request);
   plan.settings = request.settings;
   plan.valid_for = request.valid_for;
   plan.most = request.most;

@@ -16,6 +16,7 @@ namespace sluice::ops {
 struct BulkRequest {
   OperationKind kind = OperationKind::replay;
   EventQuery query;
+  std::vector<Uuid> except;                 ///< of the query: not these
   std::vector<Uuid> event_ids;              ///< not empty: these instead of the query
   std::optional<Generation> to_generation;  ///< of a replay; none: the store's newest live one
   OperationSettings settings;

@@ -26,4 +26,8 @@ std::string to_json(const store::ReplayReport& report) {
       .str();
 }
 
+std::string discarded_json(const Uuid& id, bool discarded) {
+  return JsonObject{}.uuid("event_id", id).boolean("discarded", discarded).str();
+}
+
 }  // namespace sluice::ops

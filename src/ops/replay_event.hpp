@@ -14,5 +14,7 @@ Result<store::ReplayReport> replay_event(store::Administering& store, const Uuid
                                          std::optional<Generation> to_generation, const store::Actor& actor);
 
 std::string to_json(const store::ReplayReport& report);
+/// Of a discard or a restore.
+std::string discarded_json(const Uuid& id, bool discarded);
 
 }  // namespace sluice::ops

@@ -21,7 +21,10 @@ Result<WorkerList> list_workers(store::Store& store) {
 
 bool is_alive(const store::WorkerRecord& worker, Timestamp now) { return worker.seen_at > now - kAliveWithin; }
 
-bool is_listening(const store::WorkerRecord& worker) { return worker.listener == "listening"; }
+bool is_listening(const store::WorkerRecord& worker) {
+  // One that pulls is woken by the daemon that it asks; one that starts looks before it rests.
+  return worker.listener == "listening" || worker.listener == "pulling" || worker.listener == "starting";
+}
 
 std::string to_json(const store::WorkerRecord& worker, Timestamp now) {
   return JsonObject{}

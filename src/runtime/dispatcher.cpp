@@ -46,7 +46,8 @@ Dispatcher::Dispatcher(const DispatchEnvironment& environment, const telemetry::
     : environment_(environment),
       options_(std::move(options)),
       settler_(environment.store, environment.registry, environment.handlers,
-               logger.with_generation(options_.generation), {options_.settle_attempts, environment.on_failed}),
+               logger.with_generation(options_.generation),
+               {options_.settle_attempts, environment.on_failed, environment.metrics}),
       effects_(environment.store, environment.registry, environment.handlers,
                {options_.uniform01, options_.at, options_.ttl}) {}
 
@@ -88,27 +89,13 @@ Result<std::vector<Work>> Dispatcher::plan(std::vector<store::ClaimedEvent> even
 // handler that is alone with an event is spared when it is idempotent, or when its transaction will ask.
 Result<void> Dispatcher::find_handled(std::vector<Work>& works,
                                       const std::vector<std::vector<std::string>>& subscribed) {
-  std::vector<store::HandledKey> keys;
+  std::vector<std::vector<std::string>> asked = subscribed;
   for (std::size_t i = 0; i < works.size(); ++i) {
-    if (subscribed[i].size() == 1 && works[i].event.progress.empty()) {
-      const RegisteredHandler* only = environment_.handlers.find(subscribed[i].front());
-      if (only != nullptr && (only->idempotent || is_once(*only))) continue;
-    }
-    for (const std::string& handler : subscribed[i]) {
-      keys.push_back({handler, works[i].event.envelope.idempotency_key()});
-    }
+    if (subscribed[i].size() != 1 || !works[i].event.progress.empty()) continue;
+    const RegisteredHandler* only = environment_.handlers.find(subscribed[i].front());
+    if (only != nullptr && (only->idempotent || is_once(*only))) asked[i].clear();
   }
-  if (keys.empty()) return {};
-  auto found = environment_.store.already_handled(keys);
-  if (!found) return std::move(found).error();
-  if (found->empty()) return {};
-  const std::set<store::HandledKey> known(found->begin(), found->end());
-  for (std::size_t i = 0; i < works.size(); ++i) {
-    for (const std::string& handler : subscribed[i]) {
-      if (known.contains({handler, works[i].event.envelope.idempotency_key()})) works[i].handled_before.insert(handler);
-    }
-  }
-  return {};
+  return runtime::find_handled(environment_.store, works, asked);
 }
 
 Result<StepReport> Dispatcher::process(std::vector<store::ClaimedEvent> events, ClaimKeeper::TimePoint claimed,

@@ -30,6 +30,7 @@ struct DispatchEnvironment {
   const HandlerSet& handlers;
   ClaimKeeper& keeper;
   FailureListener on_failed{};
+  telemetry::MetricSet* metrics = nullptr;  ///< none: nothing is measured
 };
 
 struct DispatcherOptions {

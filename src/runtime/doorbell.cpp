@@ -8,6 +8,7 @@ void Doorbell::ring() {
     ++rings_;
   }
   changed_.notify_all();
+  if (echo_) echo_();
 }
 
 void Doorbell::ring_one() {
@@ -23,10 +24,11 @@ std::uint64_t Doorbell::rings() const {
   return rings_;
 }
 
-void Doorbell::rest(const std::stop_token& stop, Duration at_most, std::uint64_t seen) {
+bool Doorbell::rest(const std::stop_token& stop, Duration at_most, std::uint64_t seen) {
   std::unique_lock lock{mutex_};
-  changed_.wait_for(lock, stop, at_most, [&] { return rings_ != seen || one_wanted_; });
+  const bool rung = changed_.wait_for(lock, stop, at_most, [&] { return rings_ != seen || one_wanted_; });
   one_wanted_ = false;
+  return rung;
 }
 
 void Doorbell::sleep(const std::stop_token& stop, Duration at_most) {

@@ -87,5 +87,13 @@ TEST(Doorbell, TimeEndsTheRest) {
   EXPECT_EQ(bell.rings(), 0U);
 }
 
+TEST(Doorbell, ARingIsToldOn) {
+  int told = 0;
+  Doorbell bell{[&] { ++told; }};
+  bell.ring();
+  bell.ring_one();
+  EXPECT_EQ(told, 1);
+}
+
 }  // namespace
 }  // namespace sluice::runtime

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdio>
-#include <string_view>
+#include <vector>
 
 namespace sluice::runtime {
 
@@ -31,8 +32,25 @@ std::string compact(Timestamp at) {
 std::string worker_identity(const ProcessIdentity& process) {
   std::array<char, 9> random{};
   std::snprintf(random.data(), random.size(), "%08x", process.random);
-  return printable_host(process.host) + ":" + std::to_string(process.pid) + ":" + compact(process.start) + ":" +
-         random.data();
+  std::string identity = printable_host(process.host) + ":" + std::to_string(process.pid) + ":" +
+                         compact(process.start) + ":" + random.data();
+  if (!process.machine.empty()) identity.append(":").append(process.machine);
+  return identity;
+}
+
+std::optional<NamedProcess> process_named(std::string_view identity) {
+  constexpr std::size_t kParts = 5;
+  std::vector<std::string_view> parts;
+  for (std::size_t begin = 0; begin <= identity.size();) {
+    const std::size_t end = std::min(identity.find(':', begin), identity.size());
+    parts.push_back(identity.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  if (parts.size() != kParts || parts[0].empty() || parts[4].empty()) return std::nullopt;
+  NamedProcess named{std::string{parts[0]}, 0, std::string{parts[4]}};
+  const auto [end, status] = std::from_chars(parts[1].data(), parts[1].data() + parts[1].size(), named.pid);
+  if (status != std::errc{} || end != parts[1].data() + parts[1].size() || named.pid < 1) return std::nullopt;
+  return named;
 }
 
 }  // namespace sluice::runtime

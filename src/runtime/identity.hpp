@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include <sluice/time.hpp>
 
@@ -13,10 +15,23 @@ struct ProcessIdentity {
   std::int64_t pid = 0;
   Timestamp start{};
   std::uint32_t random = 0;
+  /// What tells one kernel's processes from another's where machines or containers share a host name: eight hexadecimal
+  /// digits; empty: not known.
+  std::string machine;
 };
 
-/// `web-1:4711:20260425T014302:0badcafe`. Start and random number make it unique per process start,
-/// also where containers share a host name and a pid. Printable ASCII, at most 120 bytes.
+/// `web-1:4711:20260425T014302:0badcafe:5eedf00d`. Start and random number make it unique per process start,
+/// also where containers share a host name and a pid; the machine's mark comes last. Printable ASCII, at most 120
+/// bytes.
 std::string worker_identity(const ProcessIdentity& process);
+
+/// Which process of which machine a worker's identity names, as far as the machine is marked in it.
+struct NamedProcess {
+  std::string host;
+  std::int64_t pid = 0;
+  std::string machine;
+};
+/// None: it names no process of a marked machine.
+std::optional<NamedProcess> process_named(std::string_view identity);
 
 }  // namespace sluice::runtime

@@ -12,6 +12,25 @@ TEST(WorkerIdentity, IsReadable) {
             "web-1:4711:20260425T014302:0badcafe");
 }
 
+TEST(WorkerIdentity, EndsInTheMarkOfItsMachine) {
+  const std::string identity =
+      worker_identity({"web-1", 4711, *parse_iso8601("2026-04-25T01:43:02.5Z"), 0x0BADCAFE, "5eedf00d"});
+  EXPECT_EQ(identity, "web-1:4711:20260425T014302:0badcafe:5eedf00d");
+  const auto named = process_named(identity);
+  ASSERT_TRUE(named);
+  EXPECT_EQ(named->host, "web-1");
+  EXPECT_EQ(named->pid, 4711);
+  EXPECT_EQ(named->machine, "5eedf00d");
+}
+
+TEST(WorkerIdentity, WithoutAMachineNamesNoProcessThatCouldBeLookedFor) {
+  for (const char* identity :
+       {"", "web-1", "web-1:4711:20260425T014302:0badcafe", "web-1:x:20260425T014302:0badcafe:5eedf00d",
+        "web-1:0:20260425T014302:0badcafe:5eedf00d", ":1:2:3:4", "a:1:2:3:", "a:1:2:3:4:5", "pull:billing.mailer:w1"}) {
+    EXPECT_FALSE(process_named(identity)) << identity;
+  }
+}
+
 TEST(WorkerIdentity, DiffersInEachPart) {
   const ProcessIdentity one{"a", 1, Timestamp{}, 1};
   ProcessIdentity other = one;
@@ -29,8 +48,9 @@ TEST(WorkerIdentity, DiffersInEachPart) {
 }
 
 TEST(WorkerIdentity, IsPrintableAndBoundedWhateverTheHost) {
-  const std::string identity = worker_identity(
-      {"a b\n:\xC3\xBC" + std::string(500, 'x'), std::numeric_limits<std::int64_t>::max(), Timestamp{}, 0xFFFFFFFF});
+  const std::string identity =
+      worker_identity({"a b\n:\xC3\xBC" + std::string(500, 'x'), std::numeric_limits<std::int64_t>::max(), Timestamp{},
+                       0xFFFFFFFF, "5eedf00d"});
   EXPECT_LE(identity.size(), 120U);
   EXPECT_TRUE(std::all_of(identity.begin(), identity.end(), [](char c) { return c > ' ' && c < 0x7F; })) << identity;
   EXPECT_TRUE(worker_identity({"", 1, Timestamp{}, 1}).starts_with("localhost:1:"));

@@ -17,6 +17,7 @@ Listener::Listener(store::Listening& store, Doorbell& workers, telemetry::Logger
       workers_(workers),
       logger_(std::move(logger)),
       options_(std::move(options)),
+      observer_(options_.metrics),
       look_interval_(options_.times.poll.count()) {}
 
 void Listener::run(const std::stop_token& stop) {
@@ -102,6 +103,7 @@ void Listener::drop(ListenerHealth& health, bool deaf) {
 void Listener::publish(const ListenerHealth& health) {
   const ListenerState before = state_.exchange(health.state());
   look_interval_ = health.look_interval().count();
+  observer_.saw(health.state(), counts());
   if (before != health.state())
     logger_.info("listener state changed", {{"from", name(before)}, {"to", name(health.state())}});
 }

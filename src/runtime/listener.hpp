@@ -15,6 +15,7 @@
 
 #include "runtime/doorbell.hpp"
 #include "runtime/listener_health.hpp"
+#include "runtime/listener_observer.hpp"
 #include "store/listening.hpp"
 #include "telemetry/log.hpp"
 
@@ -23,13 +24,7 @@ namespace sluice::runtime {
 struct ListenerOptions {
   std::vector<std::string> channels;  ///< of the own generation
   ListenerTimes times;
-};
-
-struct ListenerCounts {
-  std::int64_t rings = 0;     ///< heard
-  std::int64_t connects = 0;  ///< ears opened
-  std::int64_t losses = 0;    ///< connections that broke or could not be opened
-  std::int64_t deaf = 0;      ///< ears that did not hear a probe
+  telemetry::MetricSet* metrics = nullptr;  ///< none: nothing is measured
 };
 
 class Listener {
@@ -64,6 +59,7 @@ class Listener {
   Doorbell& workers_;
   telemetry::Logger logger_;
   ListenerOptions options_;
+  ListenerObserver observer_;
   Doorbell rest_;  // never rung: rests between two attempts to connect
   mutable std::mutex mutex_;
   std::shared_ptr<store::Ear> ear_;

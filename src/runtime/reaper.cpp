@@ -24,11 +24,14 @@ Reaper::Reaper(store::Maintaining& expired, store::Claiming& claims, telemetry::
 Result<StepReport> Reaper::step(int limit) {
   const auto expired = expired_.expired_claims(limit);
   if (!expired) return expired.error();
-  if (expired->empty()) return StepReport{};
+  return take_back(*expired);
+}
 
+Result<StepReport> Reaper::take_back(const std::vector<store::ExpiredClaim>& expired) {
+  if (expired.empty()) return StepReport{};
   std::vector<store::SettleItem> items;
-  items.reserve(expired->size());
-  for (const store::ExpiredClaim& claim : *expired) {
+  items.reserve(expired.size());
+  for (const store::ExpiredClaim& claim : expired) {
     items.push_back(
         {claim.claim, settle(claim.attempts, Outcome::expired(), options_.retry, options_.uniform01()), {}, {}});
   }
@@ -37,17 +40,17 @@ Result<StepReport> Reaper::step(int limit) {
 
   const std::set<Uuid> fenced(settled->fenced.begin(), settled->fenced.end());
   StepReport report;
-  report.claimed = static_cast<std::int64_t>(expired->size());
+  report.claimed = static_cast<std::int64_t>(expired.size());
   report.fenced = static_cast<std::int64_t>(fenced.size());
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (fenced.contains(items[i].claim.event_id)) continue;
     const bool failed = items[i].settlement.next == Status::failed;
     ++(failed ? report.failed : report.retried);
     logger_.warn("claim expired", {{"event_id", items[i].claim.event_id.to_string()},
-                                   {"claimed_by", (*expired)[i].worker},
-                                   {"attempts", (*expired)[i].attempts + 1},
+                                   {"claimed_by", expired[i].worker},
+                                   {"attempts", expired[i].attempts + 1},
                                    {"status_result", failed ? "failed" : "retry"}});
-    if (failed && options_.on_failed) options_.on_failed(notice_of((*expired)[i], items[i].settlement));
+    if (failed && options_.on_failed) options_.on_failed(notice_of(expired[i], items[i].settlement));
   }
   return report;
 }

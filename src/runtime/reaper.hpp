@@ -28,6 +28,9 @@ class Reaper {
   /// One batch of at most `limit`. In the report `claimed` is how many claims had expired.
   Result<StepReport> step(int limit);
 
+  /// Takes back these claims as if their time had run out.
+  Result<StepReport> take_back(const std::vector<store::ExpiredClaim>& claims);
+
  private:
   store::Maintaining& expired_;
   store::Claiming& claims_;

@@ -87,6 +87,9 @@ TEST_F(ReaperTest, TwoReapersCountAnAttemptOnce) {
       then_();
       return found;
     }
+    Result<std::vector<store::ExpiredClaim>> claims_held_by(const std::string& identity, int limit) override {
+      return inner_.claims_held_by(identity, limit);
+    }
     Result<store::RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit,
                                                    bool dry_run) override {
       return inner_.sweep_retention(policies, limit, dry_run);

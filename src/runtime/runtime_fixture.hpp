@@ -137,7 +137,8 @@ inline WorkerOptions worker_options() {
 class TestWorker {
  public:
   TestWorker(store::Store& store, HandlerSet handlers, const telemetry::Logger& logger = {},
-             WorkerOptions options = worker_options(), FailureListener on_failed = {})
+             WorkerOptions options = worker_options(), FailureListener on_failed = {},
+             telemetry::MetricSet* metrics = nullptr)
       : handlers_(std::move(handlers)),
         registry_(store, {options.generation, std::chrono::hours{1}}),
         keeper_(store, logger, {options.ttl, {}}) {
@@ -146,7 +147,7 @@ class TestWorker {
     const bool ready =
         store.subscribe(options.generation, handlers_.subscriptions()) && store.announce(self) && registry_.refresh();
     if (!ready) throw std::runtime_error("the worker cannot register");
-    worker_.emplace(DispatchEnvironment{store, registry_, handlers_, keeper_, std::move(on_failed)}, logger,
+    worker_.emplace(DispatchEnvironment{store, registry_, handlers_, keeper_, std::move(on_failed), metrics}, logger,
                     std::move(options));
   }
 

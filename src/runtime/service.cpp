@@ -34,7 +34,9 @@ void run_service(const std::stop_token& stop, const Service& service, const Serv
       continue;
     }
     backoff.reset();
-    if (*rest > Duration::zero()) environment.doorbell.rest(stop, *rest, seen);
+    if (*rest <= Duration::zero()) continue;
+    const bool rung = environment.doorbell.rest(stop, *rest, seen);
+    if (!rung && service.polled && !stop.stop_requested()) service.polled();
   }
   if (service.finish) service.finish();
 }

@@ -18,6 +18,8 @@ struct Service {
   std::function<Result<Duration>(const std::stop_token&)> round;
   /// Called once, after the last round.
   std::function<void()> finish;
+  /// Called when a rest has passed and nobody had rung; may be empty.
+  std::function<void()> polled{};
 };
 
 struct ServiceEnvironment {

@@ -100,7 +100,8 @@ Settler::Settler(store::Claiming& store, RegistryView& registry, const HandlerSe
       registry_(registry),
       handlers_(handlers),
       logger_(std::move(logger)),
-      options_(std::move(options)) {}
+      options_(std::move(options)),
+      observer_(options_.metrics) {}
 
 void Settler::add(Work work) { works_.push_back(std::move(work)); }
 
@@ -112,7 +113,10 @@ Result<store::SettleReport> Settler::try_settle() {
     decide_work(work, {*registry, handlers_});
     items.push_back(work.decision);
   }
-  return store_.settle(items, registry->version);
+  const auto begun = std::chrono::steady_clock::now();
+  auto settled = store_.settle(items, registry->version);
+  observer_.answered(std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - begun));
+  return settled;
 }
 
 Result<StepReport> Settler::settle() {
@@ -140,10 +144,11 @@ void Settler::note_failure(const Error& error) {
   clear();
 }
 
-StepReport Settler::account(std::span<const Work> works, const store::SettleReport& settled, bool in_doubt) const {
+StepReport Settler::account(std::span<const Work> works, const store::SettleReport& settled, bool in_doubt) {
   std::set<Uuid> fenced;
   // After a lost answer "fenced" most likely means that the lost call did the work.
   if (!in_doubt) fenced.insert(settled.fenced.begin(), settled.fenced.end());
+  const auto now = std::chrono::steady_clock::now();
   StepReport report;
   report.claimed = static_cast<std::int64_t>(works.size());
   for (const Work& work : works) {
@@ -155,8 +160,11 @@ StepReport Settler::account(std::span<const Work> works, const store::SettleRepo
     }
     const bool failed = !lost && work.decision.settlement.next == Status::failed;
     if (failed && options_.on_failed) options_.on_failed(notice_of(work));
+    observer_.saw(work, lost, now);
+    if (options_.on_settled) options_.on_settled(work, lost);
     log(work, lost ? "fenced" : result_of(work));
   }
+  observer_.counted(report);
   return report;
 }
 

@@ -12,6 +12,7 @@
 #include <sluice/result.hpp>
 #include "runtime/failure_listener.hpp"
 #include "runtime/step_report.hpp"
+#include "runtime/telemetry.hpp"
 #include "runtime/work.hpp"
 #include "telemetry/log.hpp"
 
@@ -20,6 +21,9 @@ namespace sluice::runtime {
 struct SettlerOptions {
   int settle_attempts = 5;  ///< after this many failures the claims are left to the reaper
   FailureListener on_failed;
+  telemetry::MetricSet* metrics = nullptr;  ///< none: nothing is measured
+  /// Told of each event that was settled, or was fenced.
+  std::function<void(const Work& work, bool fenced)> on_settled{};
 };
 
 class Settler {
@@ -37,7 +41,7 @@ class Settler {
   Result<StepReport> settle();
 
   /// Counts, logs and reports works that were settled in a transaction of their own.
-  StepReport account(std::span<const Work> works, const store::SettleReport& settled, bool in_doubt) const;
+  StepReport account(std::span<const Work> works, const store::SettleReport& settled, bool in_doubt);
 
  private:
   Result<store::SettleReport> try_settle();
@@ -50,6 +54,7 @@ class Settler {
   const HandlerSet& handlers_;
   telemetry::Logger logger_;
   SettlerOptions options_;
+  SettleObserver observer_;
   std::vector<Work> works_;
   int failures_ = 0;
   bool in_doubt_ = false;

@@ -73,8 +73,9 @@ Supervisor::Supervisor(store::Store& store, HandlerSet handlers, telemetry::Logg
       handler_names_(handlers_.names().begin(), handlers_.names().end()),
       registry_(store, {options_.worker.generation, 6 * options_.presence_interval}),
       keeper_(store, logger_, {options_.worker.ttl, {}}),
-      listener_(store, work_, logger_, {listening_channels(options_.worker.generation, handlers_), options_.listener}) {
-}
+      work_(options_.on_claimable),
+      listener_(store, work_, logger_,
+                {listening_channels(options_.worker.generation, handlers_), options_.listener, options_.metrics}) {}
 
 Supervisor::~Supervisor() {
   request_stop();
@@ -168,7 +169,7 @@ void Supervisor::launch(std::vector<std::jthread>& group, Service service, Doorb
 Service Supervisor::worker_service(int number) {
   WorkerOptions options = options_.worker;
   options.identity += "/" + std::to_string(number);
-  const DispatchEnvironment environment{store_, registry_, handlers_, keeper_, options_.on_failed};
+  const DispatchEnvironment environment{store_, registry_, handlers_, keeper_, options_.on_failed, options_.metrics};
   auto worker = std::make_shared<Worker>(environment, logger_, std::move(options));
   auto busy = std::make_shared<bool>(false);
   const auto set_busy = [this, busy](bool now) {
@@ -176,7 +177,9 @@ Service Supervisor::worker_service(int number) {
   };
   Service service;
   service.name = "worker";
-  service.round = [this, worker, set_busy](const std::stop_token&) -> Result<Duration> {
+  service.round = [this, worker, set_busy](const std::stop_token& stop) -> Result<Duration> {
+    vain_looks_.keep_distance(stop);
+    const auto begun = std::chrono::steady_clock::now();
     const auto report = worker->step(abandon_.get_token(), [&](bool full) {
       set_busy(true);
       if (!full) return;
@@ -186,7 +189,12 @@ Service Supervisor::worker_service(int number) {
     if (!report || report->claimed == 0) set_busy(false);
     if (!report) return report.error();
     count(*report);
+    if (report->released > 0 && options_.on_claimable) options_.on_claimable();
+    if (report->claimed == 0) vain_looks_.note(std::chrono::steady_clock::now() - begun);
     return report->claimed > 0 ? Result<Duration>{Duration::zero()} : idle_rest();
+  };
+  service.polled = [this] {
+    if (options_.metrics != nullptr) options_.metrics->delivery.polls->add();
   };
   service.finish = [this, worker, set_busy] {
     const auto report = worker->finish();
@@ -239,6 +247,7 @@ Service Supervisor::reaper_service() {
   service.round = [this, reaper](const std::stop_token&) -> Result<Duration> {
     const auto report = reaper->step(options_.reap_limit);
     if (!report) return report.error();
+    count_reaped(options_.metrics, *report);
     if (report->retried > 0) work_.ring();
     return report->claimed >= options_.reap_limit ? Duration::zero() : options_.reap_interval;
   };
@@ -252,6 +261,7 @@ Service Supervisor::retention_service() {
   service.round = [this, sweep](const std::stop_token& stop) -> Result<Duration> {
     const auto report = sweep->step(stop);
     if (!report) return report.error();
+    count_swept(options_.metrics, *report);
     return report->more ? options_.backoff.first : options_.retention_interval;
   };
   return service;

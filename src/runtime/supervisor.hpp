@@ -22,6 +22,7 @@
 #include "runtime/registry_view.hpp"
 #include "runtime/retention.hpp"
 #include "runtime/service.hpp"
+#include "runtime/vain_looks.hpp"
 #include "runtime/worker.hpp"
 #include "store/store.hpp"
 #include "telemetry/log.hpp"
@@ -44,6 +45,11 @@ struct SupervisorOptions {
   RetentionOptions retention;
   BackoffLimits backoff;  ///< rests after an error of the store
   FailureListener on_failed;
+  /// Something may be claimable for others too: the bell has rung, or events were left to handlers elsewhere. It must
+  /// not block. None: nobody is told.
+  std::function<void()> on_claimable;
+  /// Where the threads report to; it outlives the supervisor. None: nothing is measured.
+  telemetry::MetricSet* metrics = nullptr;
 
   /// The error names the member.
   [[nodiscard]] Result<void> validate() const;
@@ -98,7 +104,8 @@ class Supervisor {
   std::vector<std::string> handler_names_;
   RegistryView registry_;
   ClaimKeeper keeper_;
-  Doorbell work_;     // rung by wake() and the listener
+  Doorbell work_;  // rung by wake() and the listener; told on to on_claimable
+  VainLooks vain_looks_;
   Doorbell nothing_;  // never rung: for services that only the clock wakes
   Listener listener_;
   std::stop_source abandon_;  // asked for when the drain timeout has passed

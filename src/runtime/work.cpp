@@ -37,6 +37,27 @@ void Work::note(const RegisteredHandler& handler, Outcome outcome, Duration took
   notes.push_back({handler.name(), std::move(outcome), took, false});
 }
 
+Result<void> find_handled(store::Claiming& store, std::span<Work> works,
+                          std::span<const std::vector<std::string>> handlers) {
+  std::vector<store::HandledKey> keys;
+  for (std::size_t i = 0; i < works.size(); ++i) {
+    for (const std::string& handler : handlers[i]) {
+      keys.push_back({handler, works[i].event.envelope.idempotency_key()});
+    }
+  }
+  if (keys.empty()) return {};
+  const auto found = store.already_handled(keys);
+  if (!found) return found.error();
+  if (found->empty()) return {};
+  const std::set<store::HandledKey> known(found->begin(), found->end());
+  for (std::size_t i = 0; i < works.size(); ++i) {
+    for (const std::string& handler : handlers[i]) {
+      if (known.contains({handler, works[i].event.envelope.idempotency_key()})) works[i].handled_before.insert(handler);
+    }
+  }
+  return {};
+}
+
 void decide_work(Work& work, const DecisionInput& input) {
   store::SettleItem& decision = work.decision;
   decision = {};

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,11 @@ struct Work {
   [[nodiscard]] bool has_run(const std::string& handler) const;
   void note(const RegisteredHandler& handler, Outcome outcome, Duration took, double uniform01);
 };
+
+/// Looks up who has handled these events already, among the handlers that are asked about: one list per work. Notes it
+/// in `handled_before`.
+Result<void> find_handled(store::Claiming& store, std::span<Work> works,
+                          std::span<const std::vector<std::string>> handlers);
 
 struct DecisionInput {
   const RegistrySnapshot& registry;

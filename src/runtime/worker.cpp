@@ -27,6 +27,7 @@ Worker::Worker(const DispatchEnvironment& environment, const telemetry::Logger& 
                    .ttl = options_.ttl,
                    .settle_attempts = options_.settle_attempts,
                    .at = options_.at}),
+      observer_(environment.metrics),
       batch_size_(options_.batch_min) {
   request_.generation = options_.generation;
   request_.worker = options_.identity;
@@ -42,7 +43,12 @@ Result<StepReport> Worker::step(const std::stop_token& abandon, const std::funct
   // Read before the claim, so that a deadline that counts from here is never late.
   const auto claimed_at = std::chrono::steady_clock::now();
   auto events = store_.claim(request_);
-  if (!events) return std::move(events).error();
+  if (!events) {
+    observer_.refused();
+    return std::move(events).error();
+  }
+  observer_.claimed(events->size(), request_.limit,
+                    std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - claimed_at));
   if (events->empty()) {
     adapt(0, {});
     return earlier;

@@ -52,6 +52,7 @@ class Worker {
   WorkerOptions options_;
   store::ClaimRequest request_;
   Dispatcher dispatcher_;
+  ClaimObserver observer_;
   int batch_size_;
   double microseconds_per_event_ = 0.0;
 };

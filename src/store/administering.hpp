@@ -81,6 +81,7 @@ struct EventFilter {
   std::string text;                ///< somewhere in last_error, whatever its case
   std::optional<Timestamp> since;  ///< occurred_at, not before; of dead letters: failed_at
   std::optional<Timestamp> until;  ///< before
+  std::vector<Uuid> except;        ///< of dead letters: not these
 };
 
 struct EventPage {

@@ -128,6 +128,8 @@ class Diagnosing {
 
   /// Works with whatever schema there is, even none. Changes nothing.
   virtual Result<Diagnosis> diagnose() = 0;
+  /// The same without grants and without the check of the whole file: cheap enough for twice a minute.
+  virtual Result<Diagnosis> glance() = 0;
   virtual Result<DueBacklog> due_backlog() = 0;
   /// 0 to 1. Only where capabilities().listen.
   virtual Result<double> notify_queue_usage() = 0;

@@ -33,6 +33,10 @@ class Maintaining {
   /// under the same claim_seq, so any number of reapers may run at once.
   virtual Result<std::vector<ExpiredClaim>> expired_claims(int limit) = 0;
 
+  /// In-flight events that this process holds, whether or not their time ran out: claimed under its identity or one of
+  /// its threads' (`identity/0`). For a process that is known to be gone.
+  virtual Result<std::vector<ExpiredClaim>> claims_held_by(const std::string& identity, int limit) = 0;
+
   /// One bounded batch: tombstones delivered and failed events past `active`, deletes tombstoned
   /// ones past `grace`, deletes event_handled rows past active + grace. Never touches pending or
   /// in-flight events. A dry run counts the same without changing anything.

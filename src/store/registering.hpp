@@ -36,7 +36,7 @@ struct WorkerRecord {
   std::string identity;
   Generation generation = kFirstGeneration;
   std::vector<std::string> handlers;
-  std::string listener;  ///< listening, reconnecting, polling, deaf
+  std::string listener;  ///< listening, reconnecting, polling, deaf; pulling: over HTTP
   Timestamp started_at{};
   Timestamp seen_at{};
 };

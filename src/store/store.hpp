@@ -12,6 +12,7 @@
 #include "store/auditing.hpp"
 #include "store/claiming.hpp"
 #include "store/diagnosing.hpp"
+#include "store/gauging.hpp"
 #include "store/listening.hpp"
 #include "store/maintaining.hpp"
 #include "store/migrating.hpp"
@@ -38,6 +39,7 @@ class Store : public Publishing,
               public Operating,
               public Auditing,
               public Diagnosing,
+              public Gauging,
               public Registering,
               public Listening,
               public Migrating {

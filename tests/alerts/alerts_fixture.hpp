@@ -6,27 +6,14 @@
 #include <string>
 
 #include "alert/http/http_channels.hpp"
-#include "core/json.hpp"
 #include "runtime/alerts.hpp"
 #include "store/sqlite/sqlite_store.hpp"
 #include "tests/delivery/child.hpp"
 #include "tests/delivery/delivery_fixture.hpp"
+#include "tests/support/json_member.hpp"
 #include "tests/support/temp_dir.hpp"
 
 namespace sluice::test {
-
-/// The text of one member of a JSON object: the value of a string, the raw text of anything else; empty when
-/// it is not there.
-inline std::string member(const std::string& object, std::string_view name) {
-  const auto members = json::members(object, "object");
-  if (!members) return {};
-  for (const auto& one : *members) {
-    if (one.name != name) continue;
-    const auto text = json::string_value(one.value, name);
-    return text ? *text : std::string{one.value};
-  }
-  return {};
-}
 
 class AlertingProcess {
  public:

@@ -2,10 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
 #include "config/alert_address.hpp"
 #include "tests/alerts/alerts_fixture.hpp"
+#include "tests/support/node_script.hpp"
 
 namespace sluice::test {
 namespace {
@@ -14,30 +13,17 @@ using testing::HasSubstr;
 using testing::MatchesRegex;
 using testing::Not;
 
-std::string node_packages() {
-  Child installing{{SLUICE_SOURCE_DIR "/tests/support/node-packages"}};
-  const std::string directory = installing.read_line();
-  if (installing.wait() != 0 || directory.empty()) throw std::runtime_error("the npm packages could not be installed");
-  return directory;
-}
-
-/// The script beside a link to its packages, because that is where an ES module looks for them.
 class SentryReceiver {
  public:
-  SentryReceiver() : process_({"/usr/bin/env", "node", prepared(directory_)}), port_(process_.read_line()) {}
+  SentryReceiver()
+      : process_({"/usr/bin/env", "node", node_script(directory_, "tests/alerts/sentry_receiver.mjs")}),
+        port_(process_.read_line()) {}
 
   [[nodiscard]] std::string dsn() const { return "http://0123456789abcdef@127.0.0.1:" + port_ + "/42"; }
   /// The next envelope as the receiver understood it: `[header,[[item header,event]]]`.
   std::string next() { return process_.read_line(); }
 
  private:
-  static std::string prepared(const TempDir& directory) {
-    std::filesystem::create_directory_symlink(node_packages() + "/node_modules", directory.file("node_modules"));
-    const std::string script = directory.file("sentry_receiver.mjs");
-    std::filesystem::copy_file(SLUICE_SOURCE_DIR "/tests/alerts/sentry_receiver.mjs", script);
-    return script;
-  }
-
   TempDir directory_;
   Child process_;
   std::string port_;

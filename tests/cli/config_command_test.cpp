@@ -58,5 +58,41 @@ TEST(ConfigCommand, ShowNeverPrintsAPassword) {
   }
 }
 
+constexpr std::string_view kFile =
+    "[sinks.shop]\nkind = \"http\"\nurl = \"https://shop.example.com/\"\nsecret_env = \"SHOP_SECRET\"\n"
+    "[subscriptions.\"billing.mailer\"]\nevents = [\"invoice.*\"]\nsink = \"shop\"\n";
+
+TEST(ConfigCommand, ValidateCountsWhatAFileDeclares) {
+  test::CommandLine sluice;
+  test::TempDir folder;
+  const std::string file = folder.file("sluice.toml");
+  std::ofstream{file} << kFile;
+  sluice.environment["SHOP_SECRET"] = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+  const auto answer = sluice({"config", "validate", file});
+  EXPECT_EQ(answer.exit, Exit::ok) << answer.err;
+  EXPECT_EQ(answer.out, file + " is valid: 1 sink, 1 subscription, 0 hooks, 0 tokens\n");
+}
+
+TEST(ConfigCommand, ValidateTellsThePositionOfTheFirstError) {
+  test::CommandLine sluice;
+  test::TempDir folder;
+  const std::string file = folder.file("sluice.toml");
+  std::ofstream{file} << kFile << "conccurency = 4\n";
+  const auto answer = sluice({"config", "validate", file});
+  EXPECT_EQ(answer.exit, Exit::usage);
+  EXPECT_THAT(answer.err, AllOf(HasSubstr("sluice.toml:8:1"), HasSubstr("did you mean `concurrency`?")));
+}
+
+TEST(ConfigCommand, ValidateWantsTheSecretsThatADaemonWould) {
+  test::CommandLine sluice;
+  test::TempDir folder;
+  std::ofstream{folder.file("sluice.toml")} << kFile;
+  const auto answer = sluice({"config", "validate", folder.file("sluice.toml")});
+  EXPECT_EQ(answer.exit, Exit::usage);
+  EXPECT_THAT(answer.err, AllOf(HasSubstr("sluice.toml:4:1"), HasSubstr("SHOP_SECRET")));
+  EXPECT_EQ(sluice({"config", "show", "--config", folder.file("sluice.toml")}).exit, Exit::ok)
+      << "looking does not need them";
+}
+
 }  // namespace
 }  // namespace sluice::cli

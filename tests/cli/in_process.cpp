@@ -33,11 +33,19 @@ class ScriptedInterruption final : public cli::Interruption {
 
 class RecordingDaemon final : public cli::Daemon {
  public:
-  explicit RecordingDaemon(std::vector<std::string>& log) : log_(log) { log_.emplace_back("started"); }
+  RecordingDaemon(std::vector<std::string>& log, std::string url) : log_(log), url_(std::move(url)) {
+    log_.emplace_back("started");
+  }
+  [[nodiscard]] std::string url() const override { return url_; }
+  Result<void> reload(const config::Config&) override {
+    log_.emplace_back("reloaded");
+    return {};
+  }
   void stop() override { log_.emplace_back("stopped"); }
 
  private:
   std::vector<std::string>& log_;
+  std::string url_;
 };
 
 class FakeChannel final : public alert::AlertChannel {
@@ -88,7 +96,7 @@ Answer CommandLine::operator()(std::vector<std::string> words) {
   adapters.open_store = [this](const cli::OpenRequest& request) { return open(request); };
   adapters.start_daemon = [this](const cli::DaemonRequest&) -> Result<std::unique_ptr<cli::Daemon>> {
     if (daemon_error) return *daemon_error;
-    return std::unique_ptr<cli::Daemon>{std::make_unique<RecordingDaemon>(daemon_log)};
+    return std::unique_ptr<cli::Daemon>{std::make_unique<RecordingDaemon>(daemon_log, daemon_url)};
   };
   adapters.migrations = [](config::StoreUrl::Kind kind) {
     return kind == config::StoreUrl::Kind::sqlite ? store::sqlite_migrations() : store::postgres_migrations();

@@ -35,6 +35,7 @@ class CommandLine {
   std::deque<bool> interruptions;               ///< answers of wait_for, then `true` for ever
   std::deque<std::function<void()>> meanwhile;  ///< what others do during the n-th wait
   std::vector<std::string> daemon_log;          ///< started, stopped
+  std::string daemon_url;                       ///< where the daemon says it answers; empty: nowhere
   std::optional<Error> daemon_error;
   /// What stands in for each alert receiver that is configured; empty: none of them answers.
   std::function<Result<alert::Sent>(const Alert&)> receiver;

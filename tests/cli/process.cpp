@@ -85,6 +85,9 @@ std::unique_ptr<Running> Home::start(const std::vector<std::string>& words, cons
   arguments.insert(arguments.end(), words.begin(), words.end());
   std::vector<std::string> variables;
   for (const auto& [name, value] : environment) variables.push_back(name + '=' + value);
+  // Tests run side by side: no daemon may claim the address that every one has by default.
+  const bool serves = !words.empty() && words.front() == "serve";
+  if (serves && !environment.contains("SLUICE_HTTP_LISTEN")) variables.emplace_back("SLUICE_HTTP_LISTEN=127.0.0.1:0");
   const std::vector<char*> argv = pointers(arguments);
   const std::vector<char*> envp = pointers(variables);
   const std::string folder = folder_.path().string();

@@ -23,7 +23,18 @@ TEST(Serve, SaysWhenItIsReadyAndStopsCleanly) {
 TEST(Serve, ReadinessIsJsonWhenAskedFor) {
   test::CommandLine sluice;
   EXPECT_EQ(sluice({"serve", "-o", "json", "--generation", "3"}).out,
-            "{\"ready\":true,\"store\":\"" + sluice.store.path() + "\",\"generation\":3}\n");
+            "{\"ready\":true,\"store\":\"" + sluice.store.path() + "\",\"generation\":3,\"url\":null}\n");
+  sluice.daemon_url = "http://127.0.0.1:7311/";
+  EXPECT_THAT(sluice({"serve", "-o", "json"}).out, HasSubstr("\"url\":\"http://127.0.0.1:7311/\""));
+}
+
+TEST(Serve, SaysWhereTheConsoleIsAndHowToPublish) {
+  test::CommandLine sluice;
+  sluice.daemon_url = "http://127.0.0.1:7311/";
+  const auto answer = sluice({"serve"});
+  EXPECT_THAT(answer.out, HasSubstr("\n  console  http://127.0.0.1:7311/\n"));
+  EXPECT_THAT(answer.out, HasSubstr("\n  publish  curl http://127.0.0.1:7311/v1/events -H "));
+  EXPECT_THAT(answer.err, testing::Not(HasSubstr("nothing listens")));
 }
 
 TEST(Serve, IsNotReadyWhenItCannotStart) {

@@ -157,5 +157,36 @@ TEST_P(ExpiryContract, AStaleHeartbeatDoesNotProlongTheNewClaim) {
 
 TEST_P(ExpiryContract, NoClaimsNoHeartbeat) { EXPECT_THAT(must(store().heartbeat({}, 300s)), IsEmpty()); }
 
+TEST_P(ExpiryContract, WhatAProcessHoldsIsFoundByItsName) {
+  publish(events(4));
+  ClaimRequest request = request_for("host:1");
+  request.limit = 1;
+  const auto own = claim(request);
+  request.worker = "host:1/0";
+  const auto of_its_thread = claim(request);
+  request.worker = "host:11/0";
+  claim(request);
+  request.worker = "host";
+  claim(request);
+  const auto held = must(store().claims_held_by("host:1", 10));
+  std::vector<Uuid> found;
+  for (const auto& each : held) found.push_back(each.claim.event_id);
+  EXPECT_THAT(found, testing::UnorderedElementsAre(own.at(0).claim.event_id, of_its_thread.at(0).claim.event_id));
+  EXPECT_THAT(must(store().claims_held_by("host:1", 1)), SizeIs(1));
+  EXPECT_THAT(must(store().claims_held_by("nobody", 10)), IsEmpty());
+}
+
+TEST_P(ExpiryContract, WhatAProcessHeldCanBeTakenBackAtOnce) {
+  const Uuid id = publish();
+  const auto claimed = claim(request_for("host:1/0"));
+  const auto held = must(store().claims_held_by("host:1", 10));
+  ASSERT_THAT(held, SizeIs(1));
+  EXPECT_EQ(must(store().settle(std::vector{reap(held[0], minute_retries())})).settled, 1);
+  EXPECT_EQ(event(id).attempts, 1);
+  EXPECT_EQ(event(id).last_error, "ClaimExpired: claim expired");
+  EXPECT_THAT(must(store().claims_held_by("host:1", 10)), IsEmpty());
+  EXPECT_EQ(deliver(claimed.at(0)).fenced.size(), 1U) << "the old claim is worth nothing any more";
+}
+
 }  // namespace
 }  // namespace sluice::contract

@@ -76,6 +76,15 @@ TEST_P(OperationContract, APlanTakesTheDeadLettersThatMatch) {
   EXPECT_EQ(plan(OperationKind::restore, {.event_type = "test.other"}).progress.counts.total, 0);
 }
 
+TEST_P(OperationContract, APlanLeavesOutWhatTheFilterExcepts) {
+  const auto ids = failed_events(4);
+  EventFilter filter;
+  filter.except = {ids[2]};
+  const OperationRecord planned = plan(OperationKind::discard, filter);
+  EXPECT_EQ(planned.progress.counts.total, 3);
+  for (const auto& item : must(store().operation_items(planned.id, 100, 0))) EXPECT_NE(item.event_id, ids[2]);
+}
+
 TEST_P(OperationContract, APlanOfNamedEventsLeavesOutWhatIsNoDeadLetter) {
   const auto failed = failed_events(3);
   const Uuid discarded = failed_event();

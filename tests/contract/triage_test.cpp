@@ -119,6 +119,16 @@ TEST_P(TriageContract, ACountStopsAtItsLimit) {
   EXPECT_EQ(must(store().count_dead({}, 100)), 3);
 }
 
+TEST_P(TriageContract, AllExceptSome) {
+  std::vector<Uuid> all;
+  for (int n = 0; n < 5; ++n) all.push_back(failed_event());
+  EventFilter filter;
+  filter.except = {all[1], all[3], new_id()};
+  EXPECT_EQ(dead(filter), (std::vector<Uuid>{all[4], all[2], all[0]}));
+  ASSERT_EQ(groups(filter).size(), 1U);
+  EXPECT_EQ(groups(filter).front().count, 3);
+}
+
 TEST_P(TriageContract, ByWhatTheEventIs) {
   EnvelopeDraft draft = a_draft("platform.scan.completed");
   draft.source = "billing";

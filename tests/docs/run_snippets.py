@@ -11,6 +11,7 @@ Anything else is not run.
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,12 @@ BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 class Failed(Exception):
     pass
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 def psql(url, *arguments, text=None):
@@ -42,6 +49,9 @@ class Reader:
         self.environment = {key: value for key, value in os.environ.items()
                             if not key.startswith(("SLUICE_", "XDG_", "DATABASE_URL", "PG"))}
         self.environment["HOME"] = str(home)
+        # Several pages are read at once: each daemon gets an address of its own.
+        self.address = f"127.0.0.1:{free_port()}"
+        self.environment["SLUICE_HTTP_LISTEN"] = self.address
         self.exports = []
 
     def follow(self):
@@ -70,7 +80,7 @@ class Reader:
         return 1
 
     def shell(self, text, wanted):
-        text = text.replace("build/sluice", str(self.binary))
+        text = text.replace("build/sluice", str(self.binary)).replace("127.0.0.1:7311", self.address)
         script = "set -euo pipefail\n" + "".join(self.exports) + text
         done = subprocess.run(["bash", "-c", script], cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=120)
         if done.returncode != wanted:
@@ -79,8 +89,10 @@ class Reader:
 
     def serve(self):
         """./run without the build: the daemon on the embedded store."""
-        self.daemon = subprocess.Popen([self.binary, "serve"], cwd=ROOT, env=self.environment, stdout=subprocess.DEVNULL,
-                                       stderr=subprocess.DEVNULL)
+        self.daemon = subprocess.Popen([self.binary, "serve", "-o", "json"], cwd=ROOT, env=self.environment,
+                                       stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        if '"ready":true' not in self.daemon.stdout.readline():
+            raise Failed("the daemon did not start")
 
     def need_database(self, migrated=False):
         if self.database is None:

@@ -114,6 +114,7 @@ CREATE FUNCTION core.dead_matches(p_event core.outbox, p_filter jsonb) RETURNS b
        and (p_filter ->> 'text' is null or strpos(lower(p_event.last_error), lower(p_filter ->> 'text')) > 0)
        and (p_filter ->> 'since' is null or p_event.failed_at >= (p_filter ->> 'since')::timestamptz)
        and (p_filter ->> 'until' is null or p_event.failed_at < (p_filter ->> 'until')::timestamptz)
+       and (p_filter -> 'except' is null or not (p_filter -> 'except') ? p_event.id::text)
 $$;
 CREATE FUNCTION core.default_generation() RETURNS bigint
     LANGUAGE sql STABLE SECURITY DEFINER PARALLEL SAFE

@@ -94,6 +94,7 @@ TEST_F(PostgresRoles, WorkerClaimsAndSettlesButCannotUpdate) {
   ASSERT_TRUE(settled) << settled.error().message;
   EXPECT_EQ(settled->settled, 1);
   ASSERT_TRUE(worker->expired_claims(10));
+  ASSERT_TRUE(worker->claims_held_by("nobody", 10));
   ASSERT_TRUE(worker->sweep_retention({}, 10, false));
   SqlSession session{url("worker")};
   EXPECT_EQ(session.run("update core.outbox set claimed_by = 'me'").sqlstate, "42501");

@@ -32,7 +32,7 @@ class Outage:
             self.store = f"sqlite:{self.file}"
         self.environment = {key: value for key, value in os.environ.items() if not key.startswith(("SLUICE_", "DATABASE_URL"))}
         self.environment |= {"SLUICE_STORE": self.store, "SLUICE_ACTOR": "ann@shop", "HOME": self.folder.name,
-                             "SLUICE_OPERATIONS_LEASE": "200ms"}
+                             "SLUICE_OPERATIONS_LEASE": "200ms", "SLUICE_HTTP_LISTEN": "127.0.0.1:0"}
         if self.kind == "sqlite":
             self.run("db", "migrate")
         return self

@@ -63,6 +63,9 @@ class FaultyStore : public store::Store {
   Result<std::vector<store::ExpiredClaim>> expired_claims(int limit) override {
     return pass("expired_claims", [&] { return inner_.expired_claims(limit); });
   }
+  Result<std::vector<store::ExpiredClaim>> claims_held_by(const std::string& identity, int limit) override {
+    return pass("claims_held_by", [&] { return inner_.claims_held_by(identity, limit); });
+  }
   Result<store::RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run) override {
     return pass("sweep_retention", [&] { return inner_.sweep_retention(policies, limit, dry_run); });
   }
@@ -168,6 +171,12 @@ class FaultyStore : public store::Store {
   }
   Result<store::Diagnosis> diagnose() override {
     return pass("diagnose", [&] { return inner_.diagnose(); });
+  }
+  Result<store::Diagnosis> glance() override {
+    return pass("glance", [&] { return inner_.glance(); });
+  }
+  Result<store::StoreGauges> gauges() override {
+    return pass("gauges", [&] { return inner_.gauges(); });
   }
   Result<store::DueBacklog> due_backlog() override {
     return pass("due_backlog", [&] { return inner_.due_backlog(); });

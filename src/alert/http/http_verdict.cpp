@@ -1,43 +1,18 @@
 #include "alert/http/http_verdict.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "core/utf8.hpp"
+#include "net/retry_after.hpp"
 
 namespace sluice::alert {
 namespace {
 
-constexpr Duration kLongestSilence = std::chrono::hours{24};
 constexpr Duration kUsualSilence = std::chrono::seconds{60};
 constexpr std::size_t kMostShown = 200;
-
-std::optional<Duration> parse_seconds(std::string_view text) {
-  std::int64_t seconds = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, problem] = std::from_chars(text.data(), end, seconds);
-  if (problem == std::errc::result_out_of_range) return kLongestSilence;
-  if (problem != std::errc{} || stop != end || seconds < 0) return std::nullopt;
-  return std::chrono::seconds{std::min(seconds, std::int64_t{24 * 60 * 60})};
-}
-
-// `Wed, 21 Oct 2026 07:28:00 GMT`, by position.
-std::optional<Timestamp> parse_http_date(std::string_view text) {
-  constexpr std::array<std::string_view, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  if (text.size() != 29 || !text.ends_with(" GMT")) return std::nullopt;
-  const auto month = std::find(kMonths.begin(), kMonths.end(), text.substr(8, 3));
-  if (month == kMonths.end()) return std::nullopt;
-  const std::string number = std::to_string(101 + (month - kMonths.begin())).substr(1);
-  const auto part = [&](std::size_t from, std::size_t length) { return std::string{text.substr(from, length)}; };
-  const auto parsed = parse_iso8601(part(12, 4) + '-' + number + '-' + part(5, 2) + 'T' + part(17, 8) + 'Z');
-  return parsed ? std::optional{*parsed} : std::nullopt;
-}
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
@@ -76,24 +51,17 @@ std::optional<Duration> silence_of(const HttpAnswer& answer, Timestamp now) {
   // On a success it would only concern the next request of a kind that Sentry names above.
   if (answer.status < 400) return std::nullopt;
   const auto after = header(answer, "retry-after");
-  return after ? parse_retry_after(*after, now) : std::nullopt;
+  return after ? net::parse_retry_after(*after, now) : std::nullopt;
 }
 
 }  // namespace
-
-std::optional<Duration> parse_retry_after(std::string_view text, Timestamp now) {
-  if (const auto seconds = parse_seconds(text)) return seconds;
-  const auto date = parse_http_date(text);
-  if (!date) return std::nullopt;
-  return std::clamp(std::chrono::duration_cast<Duration>(*date - now), Duration::zero(), kLongestSilence);
-}
 
 std::optional<Duration> parse_rate_limits(std::string_view text) {
   std::optional<Duration> longest;
   for (std::string_view limit : split(text, ',')) {
     while (limit.starts_with(' ')) limit.remove_prefix(1);
     const auto fields = split(limit, ':');
-    const auto seconds = parse_seconds(fields.front());
+    const auto seconds = net::parse_delay_seconds(fields.front());
     if (!seconds || fields.size() < 2) continue;
     const auto categories = split(fields[1], ';');
     const bool ours = fields[1].empty() || std::find(categories.begin(), categories.end(), "error") != categories.end();

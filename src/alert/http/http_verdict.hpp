@@ -13,9 +13,6 @@ namespace sluice::alert {
 /// everything else, redirects included, will not become better. `now` is for a Retry-After that is a date.
 Result<Sent> verdict_of(const HttpAnswer& answer, Timestamp now);
 
-/// `120` or `Wed, 21 Oct 2026 07:28:00 GMT`; at most a day.
-std::optional<Duration> parse_retry_after(std::string_view text, Timestamp now);
-
 /// The longest silence that X-Sentry-Rate-Limits (`60:error;transaction:organization, 2700::key`) imposes
 /// on error events; at most a day.
 std::optional<Duration> parse_rate_limits(std::string_view text);

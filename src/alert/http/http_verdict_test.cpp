@@ -59,18 +59,6 @@ TEST(HttpVerdict, TheErrorQuotesTheAnswerOnOneLine) {
   EXPECT_LT(verdict_of(answered(400, {}, std::string(4096, 'x')), kNow).error().message.size(), 300U);
 }
 
-TEST(RetryAfter, IsSecondsOrADate) {
-  EXPECT_EQ(parse_retry_after("0", kNow), 0s);
-  EXPECT_EQ(parse_retry_after("120", kNow), 120s);
-  EXPECT_EQ(parse_retry_after("Wed, 21 Oct 2026 07:28:00 GMT", kNow), 60s);
-  EXPECT_EQ(parse_retry_after("Wed, 21 Oct 2026 07:26:00 GMT", kNow), 0s) << "the past";
-  EXPECT_EQ(parse_retry_after("Wed, 21 Oct 2099 07:28:00 GMT", kNow), 24h);
-  EXPECT_EQ(parse_retry_after("99999999999999999999", kNow), 24h);
-  for (const char* text : {"", "-1", "1.5", "soon", "Wed, 21 Xxx 2026 07:28:00 GMT", "Wed, 99 Oct 2026 07:28:00 GMT"}) {
-    EXPECT_EQ(parse_retry_after(text, kNow), std::nullopt) << text;
-  }
-}
-
 TEST(RateLimits, OnlyThoseOfErrorEventsCount) {
   EXPECT_EQ(parse_rate_limits("60:error:organization"), 60s);
   EXPECT_EQ(parse_rate_limits("60:transaction;error:key:reason"), 60s);

@@ -1,13 +1,23 @@
 #include "sink/log/log_sink.hpp"
 
+#include <chrono>
+#include <utility>
+
 #include "core/utf8.hpp"
 
 namespace sluice::sink {
 
-LogSink::LogSink(telemetry::Logger logger, LogSinkOptions options) : logger_(std::move(logger)), options_(options) {}
+LogSink::LogSink(telemetry::Logger logger, LogSinkOptions options)
+    : SwitchedSink({options.name, "log", "the log", options.rate}),
+      logger_(std::move(logger)),
+      options_(std::move(options)) {}
 
-std::vector<Verdict> LogSink::deliver(std::span<const EventEnvelope> events, const Delivery& delivery) {
-  for (std::size_t i = 0; i < events.size(); ++i) write(events[i], delivery, delivery.attempts[i]);
+std::vector<Verdict> LogSink::carry(std::span<const EventEnvelope> events, const Delivery& delivery) {
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const auto began = std::chrono::steady_clock::now();
+    write(events[i], delivery, delivery.attempts[i]);
+    record_latency(std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - began));
+  }
   return std::vector<Verdict>(events.size());
 }
 

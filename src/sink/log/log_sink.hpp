@@ -4,21 +4,23 @@
 
 #include <string>
 
-#include "sink/sink.hpp"
+#include "sink/switched_sink.hpp"
 #include "telemetry/log.hpp"
 
 namespace sluice::sink {
 
 struct LogSinkOptions {
+  std::string name = "log";
   std::size_t payload_bytes = 1024;  ///< a longer payload is cut in the line
+  double rate = 0;                   ///< lines per second; 0: no limit
 };
 
-class LogSink final : public Sink {
+class LogSink final : public SwitchedSink {
  public:
   explicit LogSink(telemetry::Logger logger, LogSinkOptions options = {});
-  std::vector<Verdict> deliver(std::span<const EventEnvelope> events, const Delivery& delivery) override;
 
  private:
+  std::vector<Verdict> carry(std::span<const EventEnvelope> events, const Delivery& delivery) override;
   void write(const EventEnvelope& envelope, const Delivery& delivery, int attempts) const;
 
   telemetry::Logger logger_;

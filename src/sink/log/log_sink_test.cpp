@@ -20,7 +20,7 @@ class LogSinkTest : public testing::Test {
  protected:
   LogSink sink{telemetry::Logger{[this](std::string_view line) { lines.emplace_back(line); },
                                  {.clock = [] { return Timestamp{std::chrono::seconds{1}}; }}},
-               {.payload_bytes = 15}};
+               {.name = "console", .payload_bytes = 15}};
   Delivery delivery{"sluice.log", 3, {2, 2}, {}};
   std::vector<std::string> lines;
 };
@@ -44,6 +44,15 @@ TEST_F(LogSinkTest, CutsALongPayloadAtACharacterBoundary) {
   const std::vector<EventEnvelope> events{event("{\"name\":\"Grü€€€€€€\"}")};
   sink.deliver(events, delivery);
   EXPECT_NE(lines.at(0).find(R"("payload":"{\"name\":\"Grü","payload_cut":true)"), std::string::npos) << lines[0];
+}
+
+TEST_F(LogSinkTest, TellsItsNameAndWhatItWrote) {
+  const std::vector<EventEnvelope> events{event("{}"), event("{}")};
+  sink.deliver(events, delivery);
+  const SinkStatus status = sink.status();
+  EXPECT_EQ(status.name, "console");
+  EXPECT_EQ(status.kind, "log");
+  EXPECT_EQ(status.delivered, 2);
 }
 
 TEST_F(LogSinkTest, NoEventsNoLines) {

@@ -114,24 +114,27 @@ std::optional<ServerFacts> look_at_server(Look& look, int connected_to) {
 
 }  // namespace
 
-Result<Diagnosis> PostgresStore::diagnose() {
+Result<Diagnosis> PostgresStore::diagnose() { return look(true); }
+Result<Diagnosis> PostgresStore::glance() { return look(false); }
+
+Result<Diagnosis> PostgresStore::look(bool at_everything) {
   Result<pq::Pool::Lease> lease = pool_.lease();
   if (!lease) return std::move(lease).error();
   const Result<pq::Rows> schema = (*lease)->run(reading(pg_sql::schema_exists));
   if (!schema) return schema.error();
   Diagnosis diagnosis;
-  Look look{**lease, diagnosis.unseen};
-  diagnosis.server = look_at_server(look, (*lease)->backend_pid());
+  Look eyes{**lease, diagnosis.unseen};
+  diagnosis.server = look_at_server(eyes, (*lease)->backend_pid());
   if (schema->boolean(0, 0)) {
-    if (diagnosis.server) diagnosis.server->grants = look_at_grants(look);
-    if (const auto rows = look.at("expired claims", pg_sql::diagnose_claims, pq::Params{}.int4(kExpiredLook))) {
+    if (diagnosis.server && at_everything) diagnosis.server->grants = look_at_grants(eyes);
+    if (const auto rows = eyes.at("expired claims", pg_sql::diagnose_claims, pq::Params{}.int4(kExpiredLook))) {
       diagnosis.expired = ExpiredFacts{rows->int8(0, 0), rows->optional_timestamptz(0, 1)};
     }
-    if (const auto rows = look.at("what retention would sweep", pg_sql::diagnose_retention)) {
+    if (const auto rows = eyes.at("what retention would sweep", pg_sql::diagnose_retention)) {
       diagnosis.retention = RetentionFacts{rows->optional_timestamptz(0, 0), rows->optional_timestamptz(0, 1)};
     }
   }
-  if (look.lost()) return *look.lost();
+  if (eyes.lost()) return *eyes.lost();
   return diagnosis;
 }
 

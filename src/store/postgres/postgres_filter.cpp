@@ -11,15 +11,30 @@ class Members {
  public:
   Members& text(std::string_view name, std::string_view value) {
     if (value.empty()) return *this;
-    body_ += body_.size() > 1 ? "," : "";
-    json::append_quoted(body_, name);
-    body_ += ':';
+    begin(name);
     json::append_quoted(body_, value);
+    return *this;
+  }
+  Members& ids(std::string_view name, const std::vector<Uuid>& ids) {
+    if (ids.empty()) return *this;
+    begin(name);
+    char separator = '[';
+    for (const Uuid& id : ids) {
+      body_ += separator;
+      json::append_quoted(body_, id.to_string());
+      separator = ',';
+    }
+    body_ += ']';
     return *this;
   }
   [[nodiscard]] std::string str() const { return body_ + '}'; }
 
  private:
+  void begin(std::string_view name) {
+    body_ += body_.size() > 1 ? "," : "";
+    json::append_quoted(body_, name);
+    body_ += ':';
+  }
   std::string body_ = "{";
 };
 
@@ -45,6 +60,7 @@ std::string filter_json(const EventFilter& filter) {
       .text("text", filter.text)
       .text("since", text_of(filter.since))
       .text("until", text_of(filter.until))
+      .ids("except", filter.except)
       .str();
 }
 

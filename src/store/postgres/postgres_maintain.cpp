@@ -2,18 +2,32 @@
 #include "store/postgres/postgres_store_impl.hpp"
 
 namespace sluice::store {
+namespace {
+
+std::vector<ExpiredClaim> claims_of(const pq::Rows& rows) {
+  return pq::collect(rows, [&](int row) {
+    ExpiredClaim expired;
+    expired.claim.event_id = rows.uuid(row, 0);
+    expired.claim.claim_seq = rows.int8(row, 1);
+    expired.worker = rows.text(row, 2);
+    expired.attempts = rows.int4(row, 3);
+    return expired;
+  });
+}
+
+}  // namespace
 
 Result<std::vector<ExpiredClaim>> PostgresStore::expired_claims(int limit) {
   const Result<pq::Rows> rows = run(writing(pg_sql::expired_claims), pq::Params{}.int4(limit));
   if (!rows) return rows.error();
-  return pq::collect(*rows, [&](int row) {
-    ExpiredClaim expired;
-    expired.claim.event_id = rows->uuid(row, 0);
-    expired.claim.claim_seq = rows->int8(row, 1);
-    expired.worker = rows->text(row, 2);
-    expired.attempts = rows->int4(row, 3);
-    return expired;
-  });
+  return claims_of(*rows);
+}
+
+Result<std::vector<ExpiredClaim>> PostgresStore::claims_held_by(const std::string& identity, int limit) {
+  const Result<pq::Rows> rows =
+      run(reading(pg_sql::claims_held_by), pq::Params{}.text(std::string_view{identity}).int4(limit));
+  if (!rows) return rows.error();
+  return claims_of(*rows);
 }
 
 Result<RetentionReport> PostgresStore::sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run) {

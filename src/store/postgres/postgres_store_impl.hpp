@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/redact.hpp"
+#include "store/postgres/pending_walk.hpp"
 #include "store/postgres/postgres_store.hpp"
 #include "store/postgres/pq_pool.hpp"
 #include "store/postgres/scan_cursor.hpp"
@@ -31,6 +32,7 @@ class PostgresStore final : public Store {
   Result<std::optional<Timestamp>> next_due(Generation generation, const std::vector<std::string>& handlers) override;
   // Maintaining
   Result<std::vector<ExpiredClaim>> expired_claims(int limit) override;
+  Result<std::vector<ExpiredClaim>> claims_held_by(const std::string& identity, int limit) override;
   Result<RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run) override;
   // Administering
   Result<Timestamp> now() override;
@@ -73,8 +75,11 @@ class PostgresStore final : public Store {
                                          std::optional<std::int64_t> before_id) override;
   // Diagnosing
   Result<Diagnosis> diagnose() override;
+  Result<Diagnosis> glance() override;
   Result<DueBacklog> due_backlog() override;
   Result<double> notify_queue_usage() override;
+  // Gauging
+  Result<StoreGauges> gauges() override;
   // Registering
   Result<void> subscribe(Generation generation, std::span<const Subscription> subscriptions) override;
   Result<void> unsubscribe(Generation generation, const std::string& handler_name, const Actor& actor) override;
@@ -122,6 +127,7 @@ class PostgresStore final : public Store {
                                                int limit);
   bool wants_look_back(ScanGroup& group, bool about_to_rest);
   std::optional<Duration> owed_look(Generation generation);
+  Result<Diagnosis> look(bool at_everything);
   Result<void> tombstone(const Uuid& id, bool discard, const Actor& actor);
 
   PostgresOptions options_;
@@ -129,6 +135,8 @@ class PostgresStore final : public Store {
   std::mutex mutex_;                                    // guards the two maps and what they hold
   std::map<std::string, ScanGroup> scan_groups_;        // nodes stay put
   std::map<std::int64_t, std::set<Uuid>> open_claims_;  // per claimed batch: what is not settled yet
+  std::mutex gauge_mutex_;                              // guards the walks; held while gauges() runs
+  std::map<Generation, PendingWalk> walks_;
 };
 
 }  // namespace sluice::store

@@ -11,6 +11,15 @@ namespace {
 constexpr std::string_view kFirstTime = "";
 constexpr std::string_view kLastTime = "9999-12-31T23:59:59.999999Z";
 
+Param except_param(const std::vector<Uuid>& ids) {
+  Param param{":except", std::nullopt};
+  if (ids.empty()) return param;
+  std::string list;
+  for (const Uuid& id : ids) list += (list.empty() ? "[\"" : ",\"") + id.to_string() + '"';
+  param.value = list + ']';  // its own: other texts are borrowed
+  return param;
+}
+
 }  // namespace
 
 std::optional<std::string_view> given(const std::string& text) {
@@ -61,7 +70,8 @@ std::vector<Param> dead_params(const EventFilter& filter, const std::optional<De
           {":generation", filter.generation},
           {":workspace_id", filter.workspace_id},
           {":ordering_key", given(filter.ordering_key)},
-          {":text", given(filter.text)}};
+          {":text", given(filter.text)},
+          except_param(filter.except)};
 }
 
 std::vector<Param> joined(std::vector<Param> first, std::vector<Param> second, std::initializer_list<Param> last) {

@@ -23,7 +23,7 @@ std::vector<Param> event_params(const EventFilter& filter);
 /// For list_dead, count_dead, failure_groups, plan_dead and plan_discarded, from `:event_type` to `:fingerprint`:
 /// what the kind of failure tells.
 std::vector<Param> cluster_params(const EventFilter& filter);
-/// For the same, from `:since` to `:text`: what the event tells.
+/// For the same, from `:since` to `:except`: what the event tells.
 std::vector<Param> dead_params(const EventFilter& filter, const std::optional<DeadCursor>& after = {});
 
 /// `first`, then `second`, then `last`.

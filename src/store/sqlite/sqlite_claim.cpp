@@ -50,17 +50,29 @@ Result<std::vector<ClaimedEvent>> SqliteStore::claim(const ClaimRequest& request
   const auto interests = interest_filter(request.interests);
   const auto lanes = lane_filter(request.handlers);
   const auto handlers = json_filter(request.handlers);
+  const auto look = [&](Connection& connection, Timestamp now, int limit) {
+    return connection.each(sql::claim_candidates,
+                           {{":interests", interests},
+                            {":generation", request.generation},
+                            {":limit", limit},
+                            {":now", now},
+                            {":lanes", lanes},
+                            {":handlers", handlers}},
+                           [&](Row& row) { claimed.push_back(read_candidate(row, request.generation, now)); });
+  };
+  // Where there was nothing the last time there may be nothing again, however much waits for others: publishers are
+  // not to stand still meanwhile, so the first look is a reader's.
+  if (claimed_nothing_) {
+    auto found = database_->read([&](Connection& connection) { return look(connection, clock_(), 1); });
+    if (!found) return std::move(found).error();
+    if (claimed.empty()) return claimed;
+    claimed.clear();
+  }
   return database_->write([&](Connection& connection) -> Result<std::vector<ClaimedEvent>> {
     const Timestamp now = clock_();
-    auto found = connection.each(sql::claim_candidates,
-                                 {{":interests", interests},
-                                  {":generation", request.generation},
-                                  {":limit", request.limit},
-                                  {":now", now},
-                                  {":lanes", lanes},
-                                  {":handlers", handlers}},
-                                 [&](Row& row) { claimed.push_back(read_candidate(row, request.generation, now)); });
+    auto found = look(connection, now, request.limit);
     if (!found) return std::move(found).error();
+    claimed_nothing_ = claimed.empty();
     for (const ClaimedEvent& event : claimed) {
       auto taken = connection.run(sql::claim, {{":now", now},
                                                {":worker", request.worker},

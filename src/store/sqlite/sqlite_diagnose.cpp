@@ -61,7 +61,7 @@ auto look_at(Connection& connection, const std::string& what, const sql::Query& 
 
 }  // namespace
 
-Result<Diagnosis> SqliteStore::diagnose() {
+Result<Diagnosis> SqliteStore::look(bool at_everything) {
   const Result<SchemaVersion> schema = schema_version();
   return database_->read([&](Connection& connection) -> Result<Diagnosis> {
     Diagnosis diagnosis;
@@ -73,7 +73,7 @@ Result<Diagnosis> SqliteStore::diagnose() {
     file.journal_mode =
         look_at(connection, "the journal mode", sql::diagnose_journal_mode, {}, text, unseen).value_or("");
     file.free_bytes = look_at(connection, "free pages", sql::diagnose_free_bytes, {}, integer, unseen).value_or(0);
-    file.damage = damage_of(connection);
+    if (at_everything) file.damage = damage_of(connection);
     diagnosis.file = std::move(file);
     // Nothing else can be trusted, or is there at all.
     if (!diagnosis.file->damage.empty() || !schema || schema->applied == 0) return diagnosis;

@@ -38,21 +38,34 @@ Result<Swept> sweep(Connection& connection, const Sweep& kind, const Batch& batc
   return **counted;
 }
 
+ExpiredClaim claim_in(Row& row) {
+  ExpiredClaim claim;
+  claim.claim.event_id = row.uuid();
+  claim.claim.claim_seq = row.integer();
+  claim.worker = row.text();
+  claim.attempts = static_cast<int>(row.integer());
+  return claim;
+}
+
 }  // namespace
 
 Result<std::vector<ExpiredClaim>> SqliteStore::expired_claims(int limit) {
   return database_->read([&](Connection& connection) -> Result<std::vector<ExpiredClaim>> {
     std::vector<ExpiredClaim> expired;
-    auto found = connection.each(sql::expired_claims, {{":now", clock_()}, {":limit", limit}}, [&](Row& row) {
-      ExpiredClaim claim;
-      claim.claim.event_id = row.uuid();
-      claim.claim.claim_seq = row.integer();
-      claim.worker = row.text();
-      claim.attempts = static_cast<int>(row.integer());
-      expired.push_back(std::move(claim));
-    });
+    auto found = connection.each(sql::expired_claims, {{":now", clock_()}, {":limit", limit}},
+                                 [&](Row& row) { expired.push_back(claim_in(row)); });
     if (!found) return std::move(found).error();
     return expired;
+  });
+}
+
+Result<std::vector<ExpiredClaim>> SqliteStore::claims_held_by(const std::string& identity, int limit) {
+  return database_->read([&](Connection& connection) -> Result<std::vector<ExpiredClaim>> {
+    std::vector<ExpiredClaim> held;
+    auto found = connection.each(sql::claims_held_by, {{":identity", identity}, {":limit", limit}},
+                                 [&](Row& row) { held.push_back(claim_in(row)); });
+    if (!found) return std::move(found).error();
+    return held;
   });
 }
 

@@ -1,9 +1,10 @@
 // The store over one Database, declared once and defined by role: sqlite_publish.cpp, sqlite_claim.cpp,
 // sqlite_settle.cpp, sqlite_effect.cpp, sqlite_maintain.cpp, sqlite_administer.cpp, sqlite_generation.cpp,
 // sqlite_triage.cpp, sqlite_plan.cpp, sqlite_operate.cpp, sqlite_operate_step.cpp, sqlite_audit.cpp,
-// sqlite_diagnose.cpp, sqlite_register.cpp, sqlite_listen.cpp and sqlite_migrate.cpp.
+// sqlite_diagnose.cpp, sqlite_gauge.cpp, sqlite_register.cpp, sqlite_listen.cpp and sqlite_migrate.cpp.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -30,6 +31,7 @@ class SqliteStore final : public Store {
   Result<std::optional<Timestamp>> next_due(Generation generation, const std::vector<std::string>& handlers) override;
 
   Result<std::vector<ExpiredClaim>> expired_claims(int limit) override;
+  Result<std::vector<ExpiredClaim>> claims_held_by(const std::string& identity, int limit) override;
   Result<RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run) override;
 
   Result<Timestamp> now() override { return clock_(); }
@@ -72,9 +74,11 @@ class SqliteStore final : public Store {
   Result<std::vector<AuditRecord>> audit(const AuditFilter& filter, int limit,
                                          std::optional<std::int64_t> before_id) override;
 
-  Result<Diagnosis> diagnose() override;
+  Result<Diagnosis> diagnose() override { return look(true); }
+  Result<Diagnosis> glance() override { return look(false); }
   Result<DueBacklog> due_backlog() override;
   Result<double> notify_queue_usage() override;
+  Result<StoreGauges> gauges() override;
 
   Result<void> subscribe(Generation generation, std::span<const Subscription> subscriptions) override;
   Result<void> unsubscribe(Generation generation, const std::string& handler_name, const Actor& actor) override;
@@ -99,7 +103,10 @@ class SqliteStore final : public Store {
   [[nodiscard]] std::string display_name() const override { return path_; }
 
  private:
+  Result<Diagnosis> look(bool at_everything);
+
   std::unique_ptr<Database> database_;
+  std::atomic<bool> claimed_nothing_ = false;  // by the latest claim
   std::string path_;
   std::function<Timestamp()> clock_;
   std::shared_ptr<Bell> bell_;  // rung after each commit that makes something claimable

@@ -16,7 +16,8 @@ matching (cluster_id, failed_at, seq, generation) as not materialized (
     and (:generation is null or generation = :generation)
     and (:workspace_id is null or workspace_id = :workspace_id)
     and (:ordering_key is null or ordering_key = :ordering_key)
-    and (:text is null or instr(lower(last_error), lower(:text))))
+    and (:text is null or instr(lower(last_error), lower(:text)))
+    and (:except is null or id not in (select value from json_each(:except))))
 select event_type, source, target, failure_class, fingerprint, sample_error,
        count(*) as events, min(failed_at), max(failed_at) as last_failed_at, min(generation), max(generation),
        first_seen_at, replayed, acknowledged_at, acknowledged_by, acknowledged_reason,

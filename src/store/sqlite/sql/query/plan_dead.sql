@@ -19,5 +19,6 @@ where failed_at is not null and deleted_at is null
   and (:workspace_id is null or workspace_id = :workspace_id)
   and (:ordering_key is null or ordering_key = :ordering_key)
   and (:text is null or instr(lower(last_error), lower(:text)))
+  and (:except is null or id not in (select value from json_each(:except)))
 order by seq
 limit :limit

@@ -1,8 +1,8 @@
-#include "mcp/arguments.hpp"
+#include "ops/arguments.hpp"
 
 #include <gtest/gtest.h>
 
-namespace sluice::mcp {
+namespace sluice::ops {
 namespace {
 
 const std::vector<Parameter> kParameters{
@@ -41,7 +41,7 @@ TEST(Arguments, ARefusalNamesTheArgument) {
   EXPECT_EQ(refusal("{}").field, "event_id");
   const Error unknown = refusal(with_id(R"(,"all":true)"));
   EXPECT_EQ(unknown.field, "all");
-  EXPECT_EQ(unknown.message, "`all` is no argument of this tool; it takes event_id, reason, limit");
+  EXPECT_EQ(unknown.message, "`all` is not one of the arguments; these are event_id, reason, limit");
   EXPECT_EQ(refusal(R"({"event_id":7})").message, "event_id must be a string");
   EXPECT_EQ(refusal(R"({"event_id":"7"})").field, "event_id");
   EXPECT_EQ(refusal(with_id(R"(,"reason":" ")")).message, "reason must be a text that is not empty");
@@ -55,6 +55,35 @@ TEST(Arguments, ARefusalNamesTheArgument) {
   EXPECT_EQ(refusal(R"({"event_id":"x","event_id":"y"})").code, ErrorCode::invalid);
 }
 
+const std::vector<Parameter> kMore{
+    {"force", Parameter::Type::boolean, false, "whether"},
+    {"except", Parameter::Type::uuids, false, "which not"},
+    {"event_types", Parameter::Type::texts, false, "of which kind"},
+};
+
+TEST(Arguments, FlagsAndListsAreEmptyUnlessGiven) {
+  const auto none = Arguments::read(kMore, "{}");
+  ASSERT_TRUE(none);
+  EXPECT_FALSE(none->flag("force"));
+  EXPECT_TRUE(none->uuids("except").empty());
+  EXPECT_TRUE(none->texts("event_types").empty());
+  const auto given =
+      Arguments::read(kMore, R"({"force":true,"except":[")" + std::string{kId} + R"("],"event_types":["a.*","b.c"]})");
+  ASSERT_TRUE(given);
+  EXPECT_TRUE(given->flag("force"));
+  ASSERT_EQ(given->uuids("except").size(), 1U);
+  EXPECT_EQ(given->uuids("except").front().to_string(), kId);
+  EXPECT_EQ(given->texts("event_types"), (std::vector<std::string>{"a.*", "b.c"}));
+}
+
+TEST(Arguments, AListNamesWhatDoesNotBelong) {
+  const auto wrong = [](const std::string& json) { return Arguments::read(kMore, json).error(); };
+  EXPECT_EQ(wrong(R"({"except":["7"]})").message, "except must be a list of UUIDs; `7` is none");
+  EXPECT_EQ(wrong(R"({"except":"7"})").field, "except");
+  EXPECT_EQ(wrong(R"({"event_types":[7]})").message, "event_types must be a list of strings");
+  EXPECT_EQ(wrong(R"({"force":1})").message, "force must be true or false");
+}
+
 TEST(Arguments, TheSchemaSaysTheSame) {
   EXPECT_EQ(input_schema(kParameters),
             R"({"type":"object","properties":{"event_id":{"type":"string","format":"uuid","description":"which"},)"
@@ -65,4 +94,4 @@ TEST(Arguments, TheSchemaSaysTheSame) {
 }
 
 }  // namespace
-}  // namespace sluice::mcp
+}  // namespace sluice::ops

@@ -1,4 +1,5 @@
-// What a tool takes: one table per tool, from which its inputSchema is written and a call is checked.
+// What a call from outside takes (an MCP tool, an HTTP request): one table, from which its schema is written and
+// what was given is checked.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +13,10 @@
 #include <sluice/result.hpp>
 #include <sluice/uuid.hpp>
 
-namespace sluice::mcp {
+namespace sluice::ops {
 
 struct Parameter {
-  enum class Type { text, uuid, integer };
+  enum class Type { text, uuid, integer, boolean, uuids, texts };
   std::string_view name;
   Type type = Type::text;
   bool required = false;
@@ -27,6 +28,8 @@ struct Parameter {
 
 /// No text may be longer.
 inline constexpr std::size_t kMaxTextBytes = 4096;
+/// No list may be longer.
+inline constexpr std::size_t kMaxListed = 10'000;
 
 /// The schema of an object with exactly these members, draft 2020-12.
 std::string input_schema(const std::vector<Parameter>& parameters);
@@ -41,13 +44,22 @@ class Arguments {
   [[nodiscard]] std::optional<std::int64_t> integer(std::string_view name) const;
   /// Of a required parameter of the type uuid.
   [[nodiscard]] Uuid uuid(std::string_view name) const;
+  /// False when it was not given.
+  [[nodiscard]] bool flag(std::string_view name) const;
+  /// Empty when it was not given.
+  [[nodiscard]] std::vector<Uuid> uuids(std::string_view name) const;
+  [[nodiscard]] std::vector<std::string> texts(std::string_view name) const;
 
  private:
   Result<void> take(const Parameter& parameter, std::string_view raw);
+  Result<void> take_list(const Parameter& parameter, std::string_view raw);
 
   std::map<std::string, std::string, std::less<>> texts_;
   std::map<std::string, std::int64_t, std::less<>> integers_;
   std::map<std::string, Uuid, std::less<>> uuids_;
+  std::map<std::string, bool, std::less<>> flags_;
+  std::map<std::string, std::vector<Uuid>, std::less<>> uuid_lists_;
+  std::map<std::string, std::vector<std::string>, std::less<>> text_lists_;
 };
 
-}  // namespace sluice::mcp
+}  // namespace sluice::ops

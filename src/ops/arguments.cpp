@@ -1,4 +1,4 @@
-#include "mcp/arguments.hpp"
+#include "ops/arguments.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -8,15 +8,33 @@
 #include "core/json.hpp"
 #include "ops/json_object.hpp"
 
-namespace sluice::mcp {
+namespace sluice::ops {
 namespace {
 
 using Type = Parameter::Type;
 
+std::string_view json_type(Type type) {
+  switch (type) {
+    case Type::integer:
+      return "integer";
+    case Type::boolean:
+      return "boolean";
+    case Type::uuids:
+    case Type::texts:
+      return "array";
+    case Type::text:
+    case Type::uuid:
+      break;
+  }
+  return "string";
+}
+
 std::string schema_of(const Parameter& parameter) {
-  ops::JsonObject object;
-  object.text("type", parameter.type == Type::integer ? "integer" : "string");
+  JsonObject object;
+  object.text("type", json_type(parameter.type));
   if (parameter.type == Type::uuid) object.text("format", "uuid");
+  if (parameter.type == Type::uuids) object.raw("items", R"({"type":"string","format":"uuid"})");
+  if (parameter.type == Type::texts) object.raw("items", R"({"type":"string"})");
   if (parameter.type == Type::text) object.number("minLength", 1).number("maxLength", kMaxTextBytes);
   if (parameter.least != std::numeric_limits<std::int64_t>::min()) object.number("minimum", parameter.least);
   if (parameter.most != std::numeric_limits<std::int64_t>::max()) object.number("maximum", parameter.most);
@@ -52,13 +70,13 @@ Result<std::int64_t> read_integer(const Parameter& parameter, std::string_view r
 }  // namespace
 
 std::string input_schema(const std::vector<Parameter>& parameters) {
-  ops::JsonObject properties;
+  JsonObject properties;
   std::vector<std::string> required;
   for (const Parameter& parameter : parameters) {
     properties.raw(parameter.name, schema_of(parameter));
     if (parameter.required) required.emplace_back(parameter.name);
   }
-  ops::JsonObject object;
+  JsonObject object;
   object.text("type", "object").raw("properties", properties.str());
   if (!required.empty()) object.texts("required", required);
   return object.boolean("additionalProperties", false).str();
@@ -72,7 +90,7 @@ Result<Arguments> Arguments::read(const std::vector<Parameter>& parameters, std:
     const auto known = std::find_if(parameters.begin(), parameters.end(),
                                     [&](const Parameter& parameter) { return parameter.name == name; });
     if (known == parameters.end()) {
-      return invalid(name, "`" + name + "` is no argument of this tool; it takes " + names_of(parameters));
+      return invalid(name, "`" + name + "` is not one of the arguments; these are " + names_of(parameters));
     }
     if (auto taken = arguments.take(*known, value); !taken) return std::move(taken).error();
   }
@@ -88,6 +106,12 @@ Result<Arguments> Arguments::read(const std::vector<Parameter>& parameters, std:
 }
 
 Result<void> Arguments::take(const Parameter& parameter, std::string_view raw) {
+  if (parameter.type == Type::uuids || parameter.type == Type::texts) return take_list(parameter, raw);
+  if (parameter.type == Type::boolean) {
+    if (raw != "true" && raw != "false") return refused(parameter, "true or false");
+    flags_.emplace(parameter.name, raw == "true");
+    return {};
+  }
   if (parameter.type == Type::integer) {
     const auto number = read_integer(parameter, raw);
     if (!number) return number.error();
@@ -111,6 +135,32 @@ Result<void> Arguments::take(const Parameter& parameter, std::string_view raw) {
   return {};
 }
 
+Result<void> Arguments::take_list(const Parameter& parameter, std::string_view raw) {
+  const bool ids = parameter.type == Type::uuids;
+  const auto elements = json::elements(raw, parameter.name);
+  if (!elements) return refused(parameter, ids ? "a list of UUIDs" : "a list of strings");
+  if (elements->size() > kMaxListed) return refused(parameter, "a list of at most " + std::to_string(kMaxListed));
+  std::vector<Uuid> uuids;
+  std::vector<std::string> texts;
+  for (const std::string_view element : *elements) {
+    auto text = json::string_value(element, parameter.name);
+    if (!text || text->empty()) return refused(parameter, ids ? "a list of UUIDs" : "a list of strings");
+    if (ids) {
+      const auto id = Uuid::parse(*text, parameter.name);
+      if (!id) return refused(parameter, "a list of UUIDs; `" + text->substr(0, 64) + "` is none");
+      uuids.push_back(*id);
+    } else {
+      texts.push_back(*std::move(text));
+    }
+  }
+  if (ids) {
+    uuid_lists_.emplace(parameter.name, std::move(uuids));
+  } else {
+    text_lists_.emplace(parameter.name, std::move(texts));
+  }
+  return {};
+}
+
 std::optional<std::string> Arguments::text(std::string_view name) const {
   const auto found = texts_.find(name);
   return found == texts_.end() ? std::nullopt : std::optional{found->second};
@@ -123,8 +173,23 @@ std::optional<std::int64_t> Arguments::integer(std::string_view name) const {
 
 Uuid Arguments::uuid(std::string_view name) const {
   const auto found = uuids_.find(name);
-  assert(found != uuids_.end() && "not a required parameter of this tool");
+  assert(found != uuids_.end() && "not a required parameter");
   return found->second;
 }
 
-}  // namespace sluice::mcp
+bool Arguments::flag(std::string_view name) const {
+  const auto found = flags_.find(name);
+  return found != flags_.end() && found->second;
+}
+
+std::vector<Uuid> Arguments::uuids(std::string_view name) const {
+  const auto found = uuid_lists_.find(name);
+  return found == uuid_lists_.end() ? std::vector<Uuid>{} : found->second;
+}
+
+std::vector<std::string> Arguments::texts(std::string_view name) const {
+  const auto found = text_lists_.find(name);
+  return found == text_lists_.end() ? std::vector<std::string>{} : found->second;
+}
+
+}  // namespace sluice::ops

@@ -1,0 +1,62 @@
+#include "config/declare_fixture.hpp"
+
+namespace sluice::config {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+TEST_F(Declaring, AStandardHookDecodesItsSecrets) {
+  environment["OLD"] = std::string{kKey};
+  const Declarations all = declared("[hooks.shop]\nsecret = \"" + std::string{kKey} +
+                                    "\"\nsecret_env = \"OLD\"\ntarget = \"billing\"\ntolerance = \"1m\"\n");
+  ASSERT_EQ(all.hooks.size(), 1U);
+  const HookConfig& hook = all.hooks[0];
+  EXPECT_EQ(hook.source, "shop");
+  EXPECT_EQ(hook.kind, HookConfig::Kind::standard);
+  ASSERT_EQ(hook.secrets.size(), 2U);
+  EXPECT_EQ(hook.secrets[0].reveal().size(), 24U);
+  EXPECT_EQ(hook.secrets[1].reveal(), hook.secrets[0].reveal());
+  EXPECT_EQ(hook.target, "billing");
+  EXPECT_EQ(hook.tolerance, std::chrono::minutes{1});
+}
+
+TEST_F(Declaring, AGenericHookNamesItsHeaders) {
+  const Declarations all = declared(
+      "[hooks.pay]\nkind = \"hmac\"\nsecret = \"0123456789\"\nsignature_header = \"X-Signature\"\n"
+      "signature_prefix = \"sha256=\"\nsignature_encoding = \"base64\"\nid_header = \"X-Id\"\n"
+      "event_header = \"X-Event\"\ntimestamp_header = \"X-Time\"\nevent_type = \"pay.{event}\"\n");
+  const HookConfig& hook = all.hooks.at(0);
+  EXPECT_EQ(hook.kind, HookConfig::Kind::hmac);
+  EXPECT_EQ(hook.secrets.at(0).reveal(), "0123456789");
+  EXPECT_EQ(hook.signature_header, "x-signature");
+  EXPECT_EQ(hook.signature_prefix, "sha256=");
+  EXPECT_TRUE(hook.signature_base64);
+  EXPECT_EQ(hook.id_header, "x-id");
+  EXPECT_EQ(hook.event_header, "x-event");
+  EXPECT_EQ(hook.timestamp_header, "x-time");
+  EXPECT_EQ(hook.event_type, "pay.{event}");
+}
+
+TEST_F(Declaring, AHookWithoutASecretIsRefused) {
+  EXPECT_THAT(refusal("[hooks.github]\nkind = \"github\"\n"),
+              AllOf(StartsWith("f.toml:1:8: hooks.github.secret_env is missing"), HasSubstr("anybody")));
+  EXPECT_THAT(refusal("[hooks.github]\nkind = \"github\"\nsecret = \"short\"\n"), HasSubstr("at least 8"));
+}
+
+TEST_F(Declaring, AHookIsCheckedWhereItStands) {
+  const std::string good = "kind = \"github\"\nsecret = \"0123456789\"\n";
+  EXPECT_THAT(refusal("[hooks.Git-Hub]\n" + good), StartsWith("f.toml:1:8: hooks.Git-Hub is no source"));
+  EXPECT_THAT(refusal("[hooks.g]\nkind = \"gitlab\"\n"), HasSubstr("standard, github, hmac"));
+  EXPECT_THAT(refusal("[hooks.g]\n" + good + "event_type = \"{event} happened\"\n"),
+              StartsWith("f.toml:4:1: hooks.g.event_type"));
+  EXPECT_THAT(refusal("[hooks.g]\n" + good + "signature_header = \"X\"\n"),
+              StartsWith("f.toml:4:1: unknown key `hooks.g.signature_header`"));
+  EXPECT_THAT(refusal("[hooks.g]\nkind = \"hmac\"\nsecret = \"0123456789\"\n"),
+              HasSubstr("signature_header is missing"));
+  EXPECT_THAT(refusal("[hooks.g]\n" + good + "target = \"No Such\"\n"), StartsWith("f.toml:4:1: hooks.g.target"));
+}
+
+}  // namespace
+}  // namespace sluice::config

@@ -1,0 +1,162 @@
+#include "daemon/daemon.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/orphans.hpp"
+#include "runtime/service.hpp"
+#include "runtime/telemetry.hpp"
+#include "telemetry/metrics_text.hpp"
+
+namespace sluice::daemon {
+namespace {
+
+constexpr int kFirstBatch = 10;
+
+// Bulk changes that an operator started: this process carries them out, or takes over from one that died. What was
+// replayed can be delivered here at once.
+runtime::Service operations_service(ops::OperationRunner& runner, Delivery& delivery) {
+  return {"operations",
+          [&runner, &delivery](const std::stop_token&) {
+            auto rest = runner.round();
+            if (rest && *rest < ops::OperationRunner::kNothingToDo) delivery.wake();
+            return rest;
+          },
+          [&runner] { (void)runner.release_all(); }};
+}
+
+}  // namespace
+
+Daemon::Daemon(const config::Config& config, DaemonParts parts)
+    : parts_(std::move(parts)),
+      identity_(parts_.fresh_identity()),
+      delivery_({parts_.store, parts_.generation, parts_.logger, parts_.entropy, metrics_.traffic, parts_.open_sinks,
+                 parts_.fresh_identity, [this](const config::Config& wanted) { return supervisor_options(wanted); }}),
+      runner_(parts_.store, identity_, config.operation_lease),
+      overview_(parts_.store, metrics_, {.retention = config.retention}) {}
+
+Result<std::unique_ptr<Daemon>> Daemon::start(const config::Config& config, DaemonParts parts) {
+  std::unique_ptr<Daemon> daemon{new Daemon{config, std::move(parts)}};
+  if (auto begun = daemon->begin(config); !begun) return std::move(begun).error();
+  return daemon;
+}
+
+Result<void> Daemon::begin(const config::Config& config) {
+  metrics_.process.build_info.with({parts_.version}).set(1);
+  start_alerts(config, std::move(parts_.alert_channels));
+  // First what may fail for want of an address: nothing has been claimed then.
+  if (config.http.listen) {
+    auto surface = HttpSurface::start(config, surface_parts(config));
+    if (!surface) return std::move(surface).error();
+    surface_ = *std::move(surface);
+    pullers_ = surface_.get();
+  }
+  take_back_orphans(config);
+  if (auto started = delivery_.start(config); !started) return started;
+  launch(operations_service(runner_, delivery_), operations_);
+  launch({"overview", [this](const std::stop_token&) { return overview_.step(parts_.entropy.clock()); }, [] {}},
+         nothing_);
+  ready_ = true;
+  return {};
+}
+
+// What a daemon of this machine held when it was killed. Failing is no reason not to start: the claims run out.
+void Daemon::take_back_orphans(const config::Config& config) {
+  const runtime::SupervisorOptions options = supervisor_options(config);
+  runtime::Reaper reaper{
+      parts_.store, parts_.store, parts_.logger, {config.retry, parts_.uniform01, options.on_failed}};
+  const auto taken =
+      runtime::take_back_orphans(parts_.store, {identity_, parts_.process_is_gone}, reaper, parts_.logger);
+  if (!taken) runtime::log_error(parts_.logger, "cannot look for what a killed worker left behind", taken.error());
+  if (taken) runtime::count_reaped(&metrics_, *taken);
+}
+
+void Daemon::start_alerts(const config::Config& config, std::vector<std::unique_ptr<alert::AlertChannel>> channels) {
+  if (channels.empty()) return;
+  runtime::AlertsOptions options;
+  options.throttle.window = config.alerts.window;
+  options.random = parts_.entropy.random;
+  alerts_ = std::make_unique<runtime::Alerts>(std::move(channels), parts_.store, parts_.logger, std::move(options));
+  alerts_->start();
+}
+
+runtime::FailureListener Daemon::failure_listener() {
+  if (!alerts_) return {};
+  return [this](FailureNotice notice) { alerts_->offer(std::move(notice)); };
+}
+
+runtime::SupervisorOptions Daemon::supervisor_options(const config::Config& config) {
+  runtime::SupervisorOptions options;
+  options.worker.generation = parts_.generation;
+  options.worker.batch_max = config.worker.batch;
+  options.worker.batch_min = std::min(kFirstBatch, config.worker.batch);
+  options.worker.ttl = config.worker.claim_ttl;
+  options.worker.uniform01 = parts_.uniform01;
+  options.workers = config.worker.threads;
+  options.listener.poll = config.worker.poll_interval;
+  options.listener.safety_poll = config.worker.safety_poll_interval;
+  options.drain_timeout = config.worker.drain_timeout;
+  options.retention.policies = config.retention;
+  options.metrics = &metrics_;
+  options.on_failed = failure_listener();
+  options.on_claimable = [this] { wake_pullers(); };
+  return options;
+}
+
+SurfaceParts Daemon::surface_parts(const config::Config& config) {
+  http::Desk desk{parts_.store, parts_.entropy};
+  desk.generation = parts_.generation;
+  desk.retention = config.retention;
+  desk.version = parts_.version;
+  desk.read_only = config.http.read_only;
+  desk.sinks = &delivery_;
+  desk.overview = [this](Duration window) { return overview_.json(window, parts_.entropy.clock()); };
+  desk.metrics = [this](std::string_view accept) { return expose(accept); };
+  desk.ready = [this] { return ready_.load(); };
+  desk.wake = [this] { operations_.ring(); };
+  desk.claimable = [this] {
+    delivery_.wake();
+    wake_pullers();
+  };
+  return {std::move(desk), parts_.logger, metrics_, parts_.uniform01, failure_listener()};
+}
+
+// Requests may come in, and workers may hear, before the surface is known here.
+void Daemon::wake_pullers() {
+  if (HttpSurface* surface = pullers_) surface->wake();
+}
+
+void Daemon::launch(runtime::Service service, runtime::Doorbell& doorbell) {
+  services_.emplace_back([this, &doorbell, service = std::move(service)](const std::stop_token& stop) {
+    runtime::run_service(stop, service, {doorbell, parts_.logger, {}});
+  });
+}
+
+http::Exposed Daemon::expose(std::string_view accept) {
+  metrics_.process.sample();
+  if (alerts_) runtime::mirror(metrics_, alerts_->status());
+  std::map<std::string, std::string> states;
+  for (const http::SinkReport& sink : delivery_.list()) states.emplace(sink.status.name, name(sink.status.state));
+  metrics_.traffic.show_sinks(states);
+  const auto format = telemetry::metrics_format(accept);
+  return {std::string{telemetry::content_type(format)}, telemetry::expose(registry_, format)};
+}
+
+Result<void> Daemon::reload(const config::Config& config) {
+  if (auto done = delivery_.reload(config); !done) return done;
+  return surface_ ? surface_->reload(config) : Result<void>{};
+}
+
+void Daemon::stop() {
+  if (stopped_) return;
+  stopped_ = true;
+  ready_ = false;
+  // What is coming in ends first, then what goes out; whoever is owed an answer still gets it.
+  if (surface_) surface_->close();
+  services_.clear();
+  delivery_.stop();
+  if (alerts_) alerts_->stop();
+  if (surface_) surface_->stop();
+}
+
+}  // namespace sluice::daemon

@@ -1,0 +1,91 @@
+// Delivery: the sinks that the configuration declares and the workers that serve them, as one thing that can be
+// exchanged while the process runs. Each sink has workers of its own: one that is slow or away holds up no other.
+//
+// Thread-safety: the sink desk may be used from any thread; start, reload and stop from the owner's.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "config/config.hpp"
+#include "daemon/handlers.hpp"
+#include "http/desk.hpp"
+#include "runtime/supervisor.hpp"
+#include "sink/sink.hpp"
+#include "telemetry/log.hpp"
+#include "telemetry/metrics_set.hpp"
+
+namespace sluice::daemon {
+
+using Sinks = std::map<std::string, std::shared_ptr<sink::Sink>>;
+/// The sinks of a configuration, by name; `log` is always there.
+using OpenSinks = std::function<Result<Sinks>(const config::Config& config)>;
+
+/// The handler that logs every event where nothing else is declared.
+inline constexpr std::string_view kLogHandler = "sluice.log";
+
+struct DeliveryParts {
+  store::Store& store;
+  Generation generation = kFirstGeneration;
+  telemetry::Logger logger;
+  ops::Entropy entropy;
+  telemetry::TrafficMetrics& metrics;
+  OpenSinks open_sinks;
+  std::function<std::string()> fresh_identity;  ///< for the workers of one sink
+  /// Everything but `withdraw` and the identity.
+  std::function<runtime::SupervisorOptions(const config::Config& config)> options;
+};
+
+class Delivery final : public http::SinkDesk {
+ public:
+  explicit Delivery(DeliveryParts parts) : parts_(std::move(parts)) {}
+  ~Delivery() override { stop(); }
+  Delivery(const Delivery&) = delete;
+  Delivery& operator=(const Delivery&) = delete;
+
+  Result<void> start(const config::Config& config);
+  /// Finishes what is in flight under the old configuration, then goes on under the new one. Handlers that it no
+  /// longer declares are unsubscribed. After an error the old one is back in force.
+  Result<void> reload(const config::Config& config);
+  /// Returns when what was in flight is finished or given back.
+  void stop();
+
+  /// Something may be claimable.
+  void wake();
+
+  [[nodiscard]] std::vector<http::SinkReport> list() const override;
+  Result<http::SinkReport> pause(const std::string& name, const store::Actor& actor) override;
+  Result<http::SinkReport> resume(const std::string& name, const store::Actor& actor) override;
+  Result<sink::ProbeReport> probe(const std::string& name) override;
+
+ private:
+  /// One configuration at work.
+  struct Shift {
+    config::Config config;
+    Sinks sinks;
+    std::map<std::string, std::vector<std::string>> served;         // sink → handlers
+    std::vector<std::unique_ptr<runtime::Supervisor>> supervisors;  // one per sink that is subscribed
+  };
+  Result<std::unique_ptr<Shift>> prepare(const config::Config& config) const;
+  Result<void> begin(Shift& shift);
+  [[nodiscard]] Result<std::unique_ptr<runtime::Supervisor>> begin(const Shift& shift, const std::string& sink,
+                                                                   bool first) const;
+  [[nodiscard]] Result<runtime::HandlerSet> handlers(const Shift& shift, const std::string& sink) const;
+  static void end(Shift& shift);
+  [[nodiscard]] Outlet outlet(const Shift& shift, const std::string& sink) const;
+  Result<void> forget(const Shift& before, const Shift& after);
+  Result<void> forget_log_handler(const Shift& shift);
+  Result<std::shared_ptr<sink::Sink>> find(const std::string& name) const;
+  [[nodiscard]] http::SinkReport report(const std::string& name, const sink::Sink& sink) const;
+  void log_switch(std::string_view what, const std::string& name, const store::Actor& actor) const;
+
+  DeliveryParts parts_;
+  mutable std::mutex mutex_;        // guards the pointer, for the desk
+  std::shared_ptr<Shift> current_;  // none: stopped
+};
+
+}  // namespace sluice::daemon

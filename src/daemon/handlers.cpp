@@ -1,0 +1,43 @@
+#include "daemon/handlers.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "daemon/delivery.hpp"
+#include "sink/pace.hpp"
+
+namespace sluice::daemon {
+namespace {
+
+EventHandler delivering_to(Outlet outlet, double rate) {
+  const auto pace = std::make_shared<sink::Pace>(rate);
+  return [outlet = std::move(outlet), pace](std::span<const EventEnvelope> events, const ::sluice::Delivery& delivery) {
+    return pace->deliver(events, [&](std::span<const EventEnvelope> due) {
+      const auto began = std::chrono::steady_clock::now();
+      auto verdicts = outlet.sink->deliver(due, delivery);
+      const auto took = std::chrono::steady_clock::now() - began;
+      outlet.metrics.sink_delivered(outlet.name, verdicts, std::chrono::duration_cast<Duration>(took));
+      return verdicts;
+    });
+  };
+}
+
+}  // namespace
+
+runtime::RegisteredHandler handler_of(const config::SubscriptionConfig& subscription, Outlet outlet) {
+  return {.subscription = {.handler_name = subscription.handler_name,
+                           .event_types = subscription.event_types,
+                           .context = subscription.target},
+          .handler = delivering_to(std::move(outlet), subscription.rate),
+          .retry = subscription.retry,
+          .timeout = subscription.timeout,
+          .concurrency = subscription.concurrency};
+}
+
+runtime::RegisteredHandler log_everything(Outlet log, const RetryPolicy& retry) {
+  return {.subscription = {.handler_name = std::string{kLogHandler}},
+          .handler = delivering_to(std::move(log), 0),
+          .retry = retry};
+}
+
+}  // namespace sluice::daemon

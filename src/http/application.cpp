@@ -1,0 +1,126 @@
+#include "http/application.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "http/target.hpp"
+
+namespace sluice::http {
+namespace {
+
+std::string joined(const std::vector<std::string>& methods) {
+  std::string text;
+  for (const std::string& method : methods) text += (text.empty() ? "" : ", ") + method;
+  return text;
+}
+
+bool has_header(const Response& response, std::string_view name) {
+  return std::any_of(response.headers.begin(), response.headers.end(),
+                     [&](const auto& header) { return header.first == name; });
+}
+
+bool mentions(std::string_view if_none_match, std::string_view etag) {
+  return if_none_match == "*" || if_none_match.find(etag) != std::string_view::npos;
+}
+
+// Health is asked for by address, by probes that know no name.
+bool is_probe(const Route& route) { return route.pattern == "/healthz" || route.pattern == "/readyz"; }
+
+}  // namespace
+
+Application::Application(Router router, Access access, ApplicationOptions options)
+    : router_(std::move(router)), access_(std::move(access)), options_(std::move(options)) {}
+
+Application::Admission Application::admit(Request& request, std::string_view target) const {
+  auto parsed = parse_target(target);
+  if (!parsed) return {0, problem(parsed.error())};
+  auto path = below(options_.prefix, parsed->path);
+  if (!path) return {0, problem(404, "not_found", "nothing is served outside of " + options_.prefix + "/")};
+  request.path = *std::move(path);
+  request.query = std::move(parsed->query);
+  const Router::Match match = router_.find(request.method, request.path);
+  std::optional<Caller> caller;
+  if (auto refusal = refuse(request, match, caller)) return {0, dress(*std::move(refusal), request)};
+  return {match.route->body_limit, std::nullopt};
+}
+
+std::optional<Response> Application::refuse(const Request& request, const Router::Match& match,
+                                            std::optional<Caller>& caller) const {
+  const bool probe = match.route != nullptr && is_probe(*match.route);
+  if (!probe && !access_.knows_host(request)) {
+    return problem(421, "unknown_host", "this server is not called by that name; add it to http.hosts if it should be");
+  }
+  if (!Access::same_origin(request)) {
+    return problem(403, "cross_origin", "requests from pages of other origins are refused");
+  }
+  if (match.route == nullptr) {
+    if (match.allowed.empty()) return problem(404, "not_found", "there is nothing at " + request.path);
+    return problem(405, "method_not_allowed", request.path + " takes " + joined(match.allowed))
+        .with("Allow", joined(match.allowed));
+  }
+  if (match.route->role == Role::anyone) {
+    caller.emplace();
+    return std::nullopt;
+  }
+  caller = access_.caller(request);
+  if (!caller) {
+    return problem(401, "unauthorized", "a token is needed: send the header Authorization: Bearer …")
+        .with("WWW-Authenticate", "Bearer realm=\"sluice\"");
+  }
+  if (caller->role < match.route->role) {
+    return problem(403, "forbidden",
+                   "this needs the role " + std::string{name(match.route->role)} + "; yours is " +
+                       std::string{name(caller->role)});
+  }
+  return std::nullopt;
+}
+
+void Application::handle(Request request, Respond respond) const {
+  const Router::Match match = router_.find(request.method, request.path);
+  std::optional<Caller> caller;
+  const double began = options_.seconds ? options_.seconds() : 0;
+  const std::string_view pattern = match.route == nullptr ? "none" : std::string_view{match.route->pattern};
+  const auto finish = [this, method = request.method, pattern, began, respond = std::move(respond)](Response response,
+                                                                                                    const Request& of) {
+    const double took = options_.seconds ? options_.seconds() - began : 0;
+    if (options_.on_served) options_.on_served({method, pattern, response.status, took});
+    respond(dress(std::move(response), of));
+  };
+  if (auto refusal = refuse(request, match, caller)) return finish(*std::move(refusal), request);
+
+  auto call = std::make_shared<Call>(Call{std::move(request), *std::move(caller), match.path});
+  const Route* route = match.route;
+  if (route->later) {
+    // The request is needed for the answer's dress after the call was given away.
+    Request head{call->request.method, call->request.path, {}, call->request.headers, {}, call->request.peer};
+    return route->later(std::move(*call),
+                        [finish, head = std::move(head)](Response response) { finish(std::move(response), head); });
+  }
+  const bool accepted = options_.elsewhere([route, call, finish] { finish(route->answer(*call), call->request); });
+  if (!accepted) finish(problem(503, "busy", "too many requests are waiting; try again in a moment"), call->request);
+}
+
+Response Application::dress(Response response, const Request& request) const {
+  if (!has_header(response, "X-Content-Type-Options")) response.with("X-Content-Type-Options", "nosniff");
+  response.with("Referrer-Policy", "no-referrer");
+  if (!has_header(response, "Content-Security-Policy")) {
+    response.with("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
+  }
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  if (reads && response.status == 200 && !response.stream && !response.body.empty()) {
+    auto given = std::find_if(response.headers.begin(), response.headers.end(),
+                              [](const auto& header) { return header.first == "ETag"; });
+    const std::string etag = given != response.headers.end()
+                                 ? given->second
+                                 : '"' + crypto::to_hex(crypto::sha256(response.body)).substr(0, 32) + '"';
+    if (given == response.headers.end()) response.with("ETag", etag);
+    if (const auto known = request.header("if-none-match"); known && mentions(*known, etag)) {
+      response.status = 304;
+      response.body.clear();
+    }
+  }
+  if (!has_header(response, "Cache-Control")) response.with("Cache-Control", reads ? "no-cache" : "no-store");
+  return response;
+}
+
+}  // namespace sluice::http

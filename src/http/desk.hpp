@@ -1,0 +1,57 @@
+// What the routes work with, for the life of the server. Everything is reached from several threads.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/retention.hpp"
+#include "ops/entropy.hpp"
+#include "sink/sink.hpp"
+#include "store/store.hpp"
+
+namespace sluice::http {
+
+/// A sink as the API shows and switches it.
+struct SinkReport {
+  sink::SinkStatus status;
+  std::vector<std::string> subscriptions;  ///< names of the handlers that it serves
+};
+
+/// The sinks of this process.
+class SinkDesk {
+ public:
+  virtual ~SinkDesk() = default;
+  [[nodiscard]] virtual std::vector<SinkReport> list() const = 0;
+  /// not_found when there is no such sink.
+  virtual Result<SinkReport> pause(const std::string& name, const store::Actor& actor) = 0;
+  virtual Result<SinkReport> resume(const std::string& name, const store::Actor& actor) = 0;
+  virtual Result<sink::ProbeReport> probe(const std::string& name) = 0;
+};
+
+/// Metrics in the format that was asked for.
+struct Exposed {
+  std::string type;
+  std::string text;
+};
+
+struct Desk {
+  store::Store& store;
+  ops::Entropy entropy;
+  Generation generation = kFirstGeneration;  ///< that the workers of this process claim
+  RetentionPolicies retention;
+  std::string version;
+  bool read_only = false;
+  SinkDesk* sinks = nullptr;                             ///< none: this process delivers nothing
+  std::function<std::string(Duration window)> overview;  ///< JSON, for this much of the past
+  std::function<Exposed(std::string_view accept)> metrics;
+  /// Nothing stands in the way of serving: false while stopping.
+  std::function<bool()> ready;
+  /// Something was started or changed that the operations' service should look at.
+  std::function<void()> wake;
+  /// Events were stored that a worker may claim.
+  std::function<void()> claimable;
+};
+
+}  // namespace sluice::http

@@ -1,0 +1,113 @@
+#include "http/event_stream.hpp"
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+#include "ops/json_object.hpp"
+#include "ops/operations.hpp"
+
+namespace sluice::http {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kBetweenLooks = 1s;
+constexpr Duration kSignOfLife = 15s;
+constexpr std::size_t kMostListeners = 200;
+constexpr std::string_view kOperation = "operation:";
+
+// One line of data: JSON that this program writes has no line breaks.
+std::string message(const std::string& topic, const std::string& json) {
+  const std::string name = topic.starts_with(kOperation) ? "operation" : topic;
+  return "event: " + name + "\ndata: " + json + "\n\n";
+}
+
+}  // namespace
+
+Result<std::set<std::string>> EventStream::read_topics(const std::string& text) const {
+  std::set<std::string> topics;
+  std::istringstream words{text};
+  for (std::string topic; std::getline(words, topic, ',');) {
+    const bool operation = topic.starts_with(kOperation) && Uuid::parse(topic.substr(kOperation.size()), "topics");
+    if (topic != "overview" && topic != "operations" && !operation) {
+      return invalid("topics", "topics must be some of overview, operations and operation:ID, joined by commas");
+    }
+    topics.insert(topic);
+  }
+  if (topics.empty() || topics.size() > 10) return invalid("topics", "topics must name one to ten topics");
+  return topics;
+}
+
+void EventStream::add(std::shared_ptr<Stream> stream, std::set<std::string> topics) {
+  const std::lock_guard lock{mutex_};
+  if (listeners_.size() >= kMostListeners) return stream->close();
+  stream->send("retry: 3000\n\n");
+  listeners_.push_back({std::move(stream), std::move(topics), {}, {}});
+}
+
+Result<std::string> EventStream::look(const std::string& topic) const {
+  if (topic == "overview") return desk_.overview(std::chrono::hours{1});
+  if (topic == "operations") {
+    const auto all = desk_.store.operations(20);
+    if (!all) return all.error();
+    std::vector<std::string> texts;
+    for (const auto& operation : *all) texts.push_back(ops::to_json(operation));
+    return ops::JsonObject{}.array("operations", texts).str();
+  }
+  const auto id = Uuid::parse(topic.substr(kOperation.size()), "topics");
+  if (!id) return id.error();
+  const auto operation = desk_.store.operation(*id);
+  if (!operation) return operation.error();
+  return ops::to_json(*operation);
+}
+
+Duration EventStream::step(Timestamp now) {
+  std::set<std::string> wanted;
+  {
+    const std::lock_guard lock{mutex_};
+    for (const Listener& listener : listeners_) wanted.insert(listener.topics.begin(), listener.topics.end());
+  }
+  std::map<std::string, std::string> seen;
+  for (const std::string& topic : wanted) {
+    // What cannot be seen now is seen later; the stream says nothing meanwhile.
+    if (auto json = look(topic)) seen.emplace(topic, *std::move(json));
+  }
+  const std::lock_guard lock{mutex_};
+  std::erase_if(listeners_, [&](Listener& listener) {
+    std::string out;
+    for (const std::string& topic : listener.topics) {
+      const auto found = seen.find(topic);
+      if (found == seen.end() || listener.sent[topic] == found->second) continue;
+      listener.sent[topic] = found->second;
+      out += message(topic, found->second);
+    }
+    if (out.empty() && now - listener.last < kSignOfLife) return false;
+    listener.last = now;
+    return !listener.stream->send(out.empty() ? ": still here\n\n" : std::move(out));
+  });
+  return kBetweenLooks;
+}
+
+void EventStream::close() {
+  const std::lock_guard lock{mutex_};
+  for (Listener& listener : listeners_) listener.stream->close();
+  listeners_.clear();
+}
+
+std::vector<Route> stream_routes(EventStream& streams) {
+  const auto answer = [&streams](const Call& call) {
+    auto topics = streams.read_topics(call.request.parameter("topics").value_or("overview,operations"));
+    if (!topics) return problem(topics.error());
+    Response response{200, {}, {}, [&streams, wanted = *std::move(topics)](std::shared_ptr<Stream> stream) {
+                        streams.add(std::move(stream), wanted);
+                      }};
+    response.with("Content-Type", "text/event-stream")
+        .with("Cache-Control", "no-store")
+        .with("X-Accel-Buffering", "no");
+    return response;
+  };
+  return {{"GET", "/v1/stream", Role::viewer, 0, answer, {}}};
+}
+
+}  // namespace sluice::http

@@ -1,0 +1,48 @@
+// GET /v1/stream: one stream of server-sent events per client, fed by one look at the store for all of them.
+//
+// Thread-safety: add() and its streams from any thread; step() from one.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "http/desk.hpp"
+#include "http/router.hpp"
+
+namespace sluice::http {
+
+class EventStream {
+ public:
+  explicit EventStream(Desk& desk) : desk_(desk) {}
+
+  /// `topics`: overview, operations, operation:ID. The error names `topics`.
+  Result<std::set<std::string>> read_topics(const std::string& text) const;
+  void add(std::shared_ptr<Stream> stream, std::set<std::string> topics);
+
+  /// Looks at what somebody listens to and sends what has changed; a sign of life when nothing has for a while.
+  /// How long to rest then.
+  Duration step(Timestamp now);
+  /// Ends every stream.
+  void close();
+
+ private:
+  struct Listener {
+    std::shared_ptr<Stream> stream;
+    std::set<std::string> topics;
+    std::map<std::string, std::string> sent;  // topic → what it was told last
+    Timestamp last{};
+  };
+  Result<std::string> look(const std::string& topic) const;
+
+  Desk& desk_;
+  std::mutex mutex_;
+  std::vector<Listener> listeners_;
+};
+
+std::vector<Route> stream_routes(EventStream& streams);
+
+}  // namespace sluice::http

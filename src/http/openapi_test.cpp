@@ -1,0 +1,65 @@
+// The contract and the routes name each other completely.
+#include "http/openapi.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "core/json.hpp"
+#include "http/api.hpp"
+#include "tests/support/embedded_store.hpp"
+
+namespace sluice::http {
+namespace {
+
+std::string upper(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return text;
+}
+
+std::vector<json::Member> members(std::string_view object) {
+  auto found = json::members(object, "openapi");
+  EXPECT_TRUE(found);
+  return found ? *std::move(found) : std::vector<json::Member>{};
+}
+
+std::string_view member(std::string_view object, std::string_view name) {
+  for (const auto& [key, value] : members(object)) {
+    if (key == name) return value;
+  }
+  ADD_FAILURE() << "no " << name;
+  return "{}";
+}
+
+// `GET /v1/me viewer`
+std::set<std::string> documented() {
+  std::set<std::string> found;
+  for (const auto& [path, methods] : members(member(kOpenApi, "paths"))) {
+    for (const auto& [method, operation] : members(methods)) {
+      found.insert(upper(method) + ' ' + path + ' ' + *json::string_value(member(operation, "x-role"), "role"));
+    }
+  }
+  return found;
+}
+
+TEST(OpenApi, NamesEveryRouteWithItsRoleAndNoOther) {
+  test::EmbeddedStore store;
+  Desk desk{*store, ops::Entropy::system()};
+  ops::PublishQueue queue{*store};
+  PublishDesk publishing{queue, {ops::Entropy::system(), {}, 1, telemetry::Logger{[](std::string_view) {}, {}}}};
+  McpEndpoint mcp{desk, {}};
+  EventStream streams{desk};
+  runtime::PullPresence presence{*store, kFirstGeneration};
+  runtime::PullSettling settling{*store, presence, {}, {{}, [] { return 0.5; }}};
+  runtime::PullDesk pulling{*store, settling, presence, {}};
+  std::set<std::string> served;
+  const Router router = api_router({desk, publishing, mcp, streams, {pulling, settling}}, {});
+  for (const Route& route : router.routes()) {
+    if (route.pattern == "/{rest...}") continue;
+    served.insert(route.method + ' ' + route.pattern + ' ' + std::string{name(route.role)});
+  }
+  EXPECT_EQ(served, documented());
+}
+
+}  // namespace
+}  // namespace sluice::http

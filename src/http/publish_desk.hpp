@@ -1,0 +1,52 @@
+// PublishDesk: what the ways in over HTTP share: from a request to publish to an event, and into the queue.
+//
+// Thread-safety: any number of threads.
+#pragma once
+
+#include <mutex>
+#include <vector>
+
+#include "http/message.hpp"
+#include "ops/entropy.hpp"
+#include "ops/publish_event.hpp"
+#include "ops/publish_queue.hpp"
+#include "telemetry/log.hpp"
+
+namespace sluice::http {
+
+struct PublishDeskOptions {
+  ops::Entropy entropy;
+  EnvelopeLimits limits;
+  Generation generation = kFirstGeneration;  ///< of events that name none
+  telemetry::Logger logger;                  ///< gets one line for each event that was stored
+  /// Told of each event: published, duplicate, refused or error. May be empty.
+  std::function<void(std::string_view outcome, std::size_t events)> on_outcome{};
+};
+
+class PublishDesk {
+ public:
+  /// The queue outlives the desk.
+  PublishDesk(ops::PublishQueue& queue, PublishDeskOptions options);
+
+  /// The event as it will be stored; the error names the field.
+  Result<store::NewEvent> prepare(ops::PublishRequest request);
+
+  /// Makes the answer to events that are stored. In the order of the events.
+  using Stored = std::function<Response(std::span<const store::NewEvent>, std::span<const store::PublishOutcome>)>;
+  /// Answers once the events are stored, all or none of them; an error is answered as a problem.
+  void store(std::vector<store::NewEvent> events, Stored stored, Respond respond);
+
+  [[nodiscard]] const EnvelopeLimits& limits() const { return options_.limits; }
+  [[nodiscard]] Timestamp now() const { return options_.entropy.clock(); }
+
+ private:
+  void count(std::span<const store::NewEvent> events, const ops::PublishQueue::Outcomes& outcomes) const;
+  void log(std::span<const store::NewEvent> events, std::span<const store::PublishOutcome> outcomes) const;
+
+  ops::PublishQueue& queue_;
+  PublishDeskOptions options_;
+  std::mutex mutex_;
+  UuidV7Sequence ids_;
+};
+
+}  // namespace sluice::http

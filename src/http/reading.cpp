@@ -1,0 +1,101 @@
+#include "http/reading.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "http/media_type.hpp"
+
+namespace sluice::http {
+
+Route reading_route(Desk& desk, std::string pattern, Use use) {
+  return {"GET",
+          std::move(pattern),
+          Role::viewer,
+          0,
+          [&desk, use = std::move(use)](const Call& call) {
+            auto json = use(desk, call);
+            return json ? json_response(200, *std::move(json)) : problem(json.error());
+          },
+          {}};
+}
+
+Route changing_route(Desk& desk, ChangingRoute shape, Use use) {
+  return {"POST",
+          std::move(shape.pattern),
+          shape.role,
+          shape.body_limit,
+          [&desk, status = shape.status, use = std::move(use)](const Call& call) {
+            if (!call.request.body.empty() && media_type(call.request) != "application/json") {
+              return problem(415, "unsupported_media", "send JSON, with Content-Type: application/json");
+            }
+            auto json = use(desk, call);
+            return json ? json_response(status, *std::move(json)) : problem(json.error());
+          },
+          {}};
+}
+
+store::Actor actor_of(const Call& call, std::string reason) {
+  const bool console = call.request.header("x-sluice-surface") == "console";
+  return {call.caller.name, console ? "console" : "http", std::move(reason)};
+}
+
+Result<ops::Arguments> body_of(const Call& call, const std::vector<ops::Parameter>& parameters) {
+  return ops::Arguments::read(parameters, call.request.body);
+}
+
+ops::Parameter reason_parameter() { return {"reason", ops::Parameter::Type::text, true, "why; the audit keeps it"}; }
+
+Result<void> check_query(const Call& call, const std::vector<std::string_view>& known) {
+  for (const auto& [name, unused] : call.request.query) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    std::string names;
+    for (const std::string_view one : known) names += (names.empty() ? "" : ", ") + std::string{one};
+    return invalid(
+        name, "`" + name + "` is not a parameter here; " + (names.empty() ? "there are none" : "these are: " + names));
+  }
+  return {};
+}
+
+Result<int> number_parameter(const Call& call, std::string_view name, int standard, int least, int most) {
+  const auto text = call.request.parameter(name);
+  if (!text) return standard;
+  int number = 0;
+  const auto [stop, problem] = std::from_chars(text->data(), text->data() + text->size(), number);
+  if (problem != std::errc{} || stop != text->data() + text->size() || number < least || number > most) {
+    return invalid(std::string{name}, std::string{name} + " must be a whole number from " + std::to_string(least) +
+                                          " to " + std::to_string(most));
+  }
+  return number;
+}
+
+Result<ops::EventQuery> query_of(const Call& call) {
+  return ops::EventQuery::parse(call.request.parameter("filter").value_or(""));
+}
+
+Result<store::EventFilter> filter_of(const Call& call, store::Administering& store) {
+  const auto query = query_of(call);
+  if (!query) return query.error();
+  const auto now = store.now();
+  if (!now) return now.error();
+  return query->filter(*now);
+}
+
+Result<ops::ListRequest> page_of(const Call& call, store::Administering& store) {
+  if (auto known = check_query(call, {"filter", "limit", "cursor"}); !known) return std::move(known).error();
+  auto filter = filter_of(call, store);
+  if (!filter) return std::move(filter).error();
+  ops::ListRequest request{*std::move(filter), 50, call.request.parameter("cursor")};
+  const auto limit = number_parameter(call, "limit", request.limit, 1, ops::kMaxPage);
+  if (!limit) return limit.error();
+  request.limit = *limit;
+  return request;
+}
+
+Result<Uuid> id_of(const Call& call) { return Uuid::parse(call.path.at("id"), "id"); }
+
+Result<Generation> generation_of(const Call& call) {
+  return parse_generation(call.path.at("generation"), "generation");
+}
+
+}  // namespace sluice::http

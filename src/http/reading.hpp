@@ -1,0 +1,51 @@
+// From a call to what the use cases take, and from their results to answers.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http/desk.hpp"
+#include "http/router.hpp"
+#include "ops/arguments.hpp"
+#include "ops/event_list.hpp"
+#include "ops/event_query.hpp"
+
+namespace sluice::http {
+
+/// The JSON of a use case, or what went wrong.
+using Use = std::function<Result<std::string>(Desk&, const Call&)>;
+
+inline constexpr std::size_t kSmallBody = std::size_t{64} * 1024;
+inline constexpr std::size_t kListBody = std::size_t{1024} * 1024;  ///< for requests that name many events
+
+Route reading_route(Desk& desk, std::string pattern, Use use);
+struct ChangingRoute {
+  std::string pattern;
+  Role role = Role::operator_;
+  int status = 200;
+  std::size_t body_limit = kSmallBody;
+};
+/// A POST.
+Route changing_route(Desk& desk, ChangingRoute shape, Use use);
+
+/// Who the audit names. The console says of itself that it is the console; it is a label, not a right.
+store::Actor actor_of(const Call& call, std::string reason);
+
+/// A JSON object by the table; an empty body counts as `{}`.
+Result<ops::Arguments> body_of(const Call& call, const std::vector<ops::Parameter>& parameters);
+ops::Parameter reason_parameter();
+
+/// Refuses parameters that are not among `known`, naming the nearest things that are.
+Result<void> check_query(const Call& call, const std::vector<std::string_view>& known);
+Result<int> number_parameter(const Call& call, std::string_view name, int standard, int least, int most);
+Result<ops::EventQuery> query_of(const Call& call);
+Result<store::EventFilter> filter_of(const Call& call, store::Administering& store);
+/// filter, limit and cursor.
+Result<ops::ListRequest> page_of(const Call& call, store::Administering& store);
+Result<Uuid> id_of(const Call& call);
+Result<Generation> generation_of(const Call& call);
+
+}  // namespace sluice::http

@@ -1,0 +1,58 @@
+#include "http/router.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sluice::http {
+namespace {
+
+Route route(std::string method, std::string pattern) {
+  return {std::move(method), std::move(pattern), Role::viewer, 0, [](const Call&) { return Response{}; }, {}};
+}
+
+class RouterTest : public testing::Test {
+ protected:
+  RouterTest() {
+    router.add(route("GET", "/v1/events"));
+    router.add(route("POST", "/v1/events"));
+    router.add(route("GET", "/v1/events/{id}"));
+    router.add(route("POST", "/v1/events/{id}/replay"));
+    router.add(route("GET", "/{rest...}"));
+  }
+  std::string pattern(std::string_view method, std::string_view path) {
+    const auto match = router.find(method, path);
+    return match.route == nullptr ? "none" : match.route->method + ' ' + match.route->pattern;
+  }
+  Router router;
+};
+
+TEST_F(RouterTest, FindsByMethodAndPath) {
+  EXPECT_EQ(pattern("GET", "/v1/events"), "GET /v1/events");
+  EXPECT_EQ(pattern("POST", "/v1/events"), "POST /v1/events");
+  EXPECT_EQ(pattern("HEAD", "/v1/events"), "GET /v1/events");
+  EXPECT_EQ(pattern("GET", "/v1/events/7"), "GET /v1/events/{id}");
+  EXPECT_EQ(pattern("POST", "/v1/events/7/replay"), "POST /v1/events/{id}/replay");
+}
+
+TEST_F(RouterTest, GivesTheValuesOfThePath) {
+  EXPECT_EQ(router.find("GET", "/v1/events/7").path.at("id"), "7");
+  EXPECT_EQ(router.find("GET", "/assets/a/b.js").path.at("rest"), "assets/a/b.js");
+  EXPECT_EQ(router.find("GET", "/").path.at("rest"), "");
+}
+
+TEST_F(RouterTest, AKnownPathTellsItsMethodsAlsoWhereThereIsACatchAll) {
+  EXPECT_EQ(pattern("DELETE", "/v1/events"), "none");
+  EXPECT_EQ(router.find("DELETE", "/v1/events").allowed, (std::vector<std::string>{"GET", "POST"}));
+  EXPECT_EQ(router.find("GET", "/v1/events/7/replay").allowed, (std::vector<std::string>{"POST"}));
+  EXPECT_EQ(router.find("GET", "/v1/events/7/replay").route, nullptr);
+  EXPECT_EQ(router.find("DELETE", "/elsewhere").allowed, (std::vector<std::string>{"GET"}));
+}
+
+TEST(Roles, AreKnownByName) {
+  for (const Role role : {Role::viewer, Role::operator_, Role::admin}) EXPECT_EQ(role_of(name(role)), role);
+  EXPECT_EQ(role_of("anyone"), std::nullopt);
+  EXPECT_LT(Role::viewer, Role::operator_);
+  EXPECT_LT(Role::operator_, Role::admin);
+}
+
+}  // namespace
+}  // namespace sluice::http

@@ -1,0 +1,77 @@
+// /v1/events: look at events and change single ones. Publishing has a file of its own.
+#include <utility>
+
+#include "core/json.hpp"
+#include "http/reading.hpp"
+#include "http/routes.hpp"
+#include "ops/event_json.hpp"
+#include "ops/event_story.hpp"
+#include "ops/json_object.hpp"
+#include "ops/replay_event.hpp"
+
+namespace sluice::http {
+namespace {
+
+Result<std::string> list(Desk& desk, const Call& call) {
+  const auto page = page_of(call, desk.store);
+  if (!page) return page.error();
+  const auto found = ops::list_events(desk.store, *page);
+  if (!found) return found.error();
+  return ops::to_json(*found);
+}
+
+// What may be done to it now, by this caller; the store decides again when it is done.
+std::vector<std::string> actions(const store::EventRecord& event, const Caller& caller) {
+  if (caller.role < Role::operator_ || event.status != Status::failed) return {};
+  return event.deleted_at ? std::vector<std::string>{"restore"} : std::vector<std::string>{"replay", "discard"};
+}
+
+Result<std::string> show(Desk& desk, const Call& call) {
+  const auto id = id_of(call);
+  if (!id) return id.error();
+  const auto story = ops::tell_story(desk.store, *id);
+  if (!story) return story.error();
+  return ops::JsonObject{ops::to_json(*story)}
+      .texts("actions", actions(story->event, call.caller))
+      .text("payload_text", story->event.envelope.payload())
+      .str();
+}
+
+Result<std::string> replay(Desk& desk, const Call& call) {
+  const auto id = id_of(call);
+  if (!id) return id.error();
+  const auto body = body_of(call, {reason_parameter(),
+                                   {"to_generation", ops::Parameter::Type::integer, false,
+                                    "the generation that gets it; default: the newest live one", 1}});
+  if (!body) return body.error();
+  const auto report =
+      ops::replay_event(desk.store, *id, body->integer("to_generation"), actor_of(call, *body->text("reason")));
+  if (!report) return report.error();
+  if (desk.claimable) desk.claimable();
+  return ops::to_json(*report);
+}
+
+Result<std::string> tombstone(Desk& desk, const Call& call, bool discard) {
+  const auto id = id_of(call);
+  if (!id) return id.error();
+  const auto body = body_of(call, {reason_parameter()});
+  if (!body) return body.error();
+  const store::Actor actor = actor_of(call, *body->text("reason"));
+  const auto changed = discard ? desk.store.discard(*id, actor) : desk.store.restore(*id, actor);
+  if (!changed) return changed.error();
+  return ops::discarded_json(*id, discard);
+}
+
+Result<std::string> discard(Desk& desk, const Call& call) { return tombstone(desk, call, true); }
+Result<std::string> restore(Desk& desk, const Call& call) { return tombstone(desk, call, false); }
+
+}  // namespace
+
+std::vector<Route> event_routes(Desk& desk) {
+  return {reading_route(desk, "/v1/events", list), reading_route(desk, "/v1/events/{id}", show),
+          changing_route(desk, {"/v1/events/{id}/replay"}, replay),
+          changing_route(desk, {"/v1/events/{id}/discard"}, discard),
+          changing_route(desk, {"/v1/events/{id}/restore"}, restore)};
+}
+
+}  // namespace sluice::http

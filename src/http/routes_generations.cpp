@@ -1,0 +1,106 @@
+// /v1/generations: deployment generations, from allocation to the retire gate.
+#include <utility>
+
+#include "http/reading.hpp"
+#include "http/routes.hpp"
+#include "ops/generations.hpp"
+#include "ops/generations_reroute.hpp"
+#include "ops/generations_retire.hpp"
+#include "ops/json_object.hpp"
+
+namespace sluice::http {
+namespace {
+
+using Type = ops::Parameter::Type;
+constexpr int kRerouteBatch = 500;
+
+// Also those that events carry although nobody allocated them: they are what an operator looks for.
+Result<std::string> list(Desk& desk, const Call&) {
+  const auto survey = ops::survey_generations(desk.store);
+  if (!survey) return survey.error();
+  std::vector<std::string> texts;
+  for (const auto& deployment : survey->deployments) {
+    texts.push_back(ops::to_json(deployment, survey->of(deployment.generation)));
+  }
+  for (const auto& status : survey->generations) {
+    if (!status.state) texts.push_back(ops::to_json(status));
+  }
+  return ops::JsonObject{}.array("generations", texts).str();
+}
+
+Result<std::string> allocate(Desk& desk, const Call& call) {
+  const auto body = body_of(call, {{"generation", Type::integer, false, "the number; default: the next free one", 1},
+                                   {"note", Type::text, false, "what it is for"},
+                                   {"reason", Type::text, false, "why; the audit keeps it"}});
+  if (!body) return body.error();
+  const auto allocated = desk.store.allocate_generation(body->integer("generation"), body->text("note").value_or(""),
+                                                        actor_of(call, body->text("reason").value_or("")));
+  if (!allocated) return allocated.error();
+  return ops::to_json(*allocated);
+}
+
+Result<std::string> move(Desk& desk, const Call& call, GenerationState to) {
+  const auto generation = generation_of(call);
+  if (!generation) return generation.error();
+  const auto body = body_of(call, {reason_parameter()});
+  if (!body) return body.error();
+  const auto moved = desk.store.move_generation(*generation, to, actor_of(call, *body->text("reason")));
+  if (!moved) return moved.error();
+  return ops::to_json(*moved);
+}
+
+Result<std::string> activate(Desk& desk, const Call& call) { return move(desk, call, GenerationState::live); }
+Result<std::string> drain(Desk& desk, const Call& call) { return move(desk, call, GenerationState::draining); }
+
+Result<std::string> retire(Desk& desk, const Call& call) {
+  const auto generation = generation_of(call);
+  if (!generation) return generation.error();
+  const auto body =
+      body_of(call, {reason_parameter(), {"force", Type::boolean, false, "leave behind what is pending or in flight"}});
+  if (!body) return body.error();
+  const auto check = ops::check_retire(desk.store, *generation);
+  if (!check) return check.error();
+  if (auto allowed = ops::allow_retire(*check, body->flag("force")); !allowed) return std::move(allowed).error();
+  const auto retired =
+      desk.store.move_generation(*generation, GenerationState::retired, actor_of(call, *body->text("reason")));
+  if (!retired) return retired.error();
+  return ops::to_json(*retired);
+}
+
+Result<std::string> retire_check(Desk& desk, const Call& call) {
+  const auto generation = generation_of(call);
+  if (!generation) return generation.error();
+  const auto check = ops::check_retire(desk.store, *generation);
+  if (!check) return check.error();
+  return ops::to_json(*check);
+}
+
+Result<std::string> reroute(Desk& desk, const Call& call) {
+  const auto from = generation_of(call);
+  if (!from) return from.error();
+  const auto body = body_of(call, {{"to", Type::integer, true, "the generation that gets the events", 1},
+                                   reason_parameter(),
+                                   {"dry_run", Type::boolean, false, "only say how many would move"}});
+  if (!body) return body.error();
+  const auto plan = ops::plan_reroute(desk.store, *from, *body->integer("to"));
+  if (!plan) return plan.error();
+  if (body->flag("dry_run")) return ops::to_json(*plan, {}, true);
+  const auto report = ops::reroute(desk.store, *plan, kRerouteBatch, actor_of(call, *body->text("reason")),
+                                   [](std::int64_t) { return true; });
+  if (report.failed && report.moved == 0) return *report.failed;
+  return ops::to_json(*plan, report, false);
+}
+
+}  // namespace
+
+std::vector<Route> generation_routes(Desk& desk) {
+  return {reading_route(desk, "/v1/generations", list),
+          changing_route(desk, {"/v1/generations", Role::admin, 201}, allocate),
+          changing_route(desk, {"/v1/generations/{generation}/activate", Role::admin}, activate),
+          changing_route(desk, {"/v1/generations/{generation}/drain", Role::admin}, drain),
+          changing_route(desk, {"/v1/generations/{generation}/retire", Role::admin}, retire),
+          reading_route(desk, "/v1/generations/{generation}/retire-check", retire_check),
+          changing_route(desk, {"/v1/generations/{generation}/reroute", Role::admin}, reroute)};
+}
+
+}  // namespace sluice::http

@@ -1,0 +1,48 @@
+// POST /mcp: the tools of `sluice mcp` over HTTP, per caller.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "core/payload_redaction.hpp"
+#include "http/desk.hpp"
+#include "http/router.hpp"
+#include "mcp/tool.hpp"
+#include "mcp/toolbox.hpp"
+
+namespace sluice::http {
+
+struct McpOptions {
+  mcp::Limits limits;  ///< of each caller, anew every `refill`
+  Duration refill = std::chrono::hours{1};
+  RedactionPolicy redaction;
+};
+
+/// Thread-safety: any thread; one call of a caller at a time.
+class McpEndpoint {
+ public:
+  McpEndpoint(Desk& desk, McpOptions options) : desk_(desk), options_(std::move(options)) {}
+
+  Response answer(const Call& call);
+
+ private:
+  struct Seat {
+    explicit Seat(mcp::Desk at) : desk(std::move(at)), tools(desk) {}
+    std::mutex mutex;
+    mcp::Desk desk;
+    mcp::Toolbox tools;
+    Timestamp since{};
+  };
+  std::shared_ptr<Seat> seat_of(const Caller& caller);
+
+  Desk& desk_;
+  McpOptions options_;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<Seat>, std::less<>> seats_;  // by the caller's name and role
+};
+
+std::vector<Route> mcp_routes(McpEndpoint& endpoint);
+
+}  // namespace sluice::http

@@ -1,0 +1,29 @@
+// The HTTP transport, apart from any server: one POST in, one answer out, and nothing kept in between.
+//
+// Since 2026-07-28 headers repeat what the body says, so that a proxy need not read it; they must agree. Clients of
+// the time before begin with `initialize` and name the version that was agreed on in a header afterwards.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "mcp/protocol.hpp"
+
+namespace sluice::mcp {
+
+struct HttpExchange {
+  std::optional<std::string> version;  ///< MCP-Protocol-Version
+  std::optional<std::string> method;   ///< Mcp-Method
+  std::optional<std::string> name;     ///< Mcp-Name
+  std::string_view body;
+};
+
+struct HttpOutcome {
+  int status = 200;
+  std::string body;  ///< JSON; empty with 202: there is nothing to say
+};
+
+HttpOutcome exchange(const HttpExchange& request, const Toolbox& tools, const Identity& identity);
+
+}  // namespace sluice::mcp

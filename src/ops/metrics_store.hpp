@@ -1,0 +1,17 @@
+// What was seen of the store, as metrics.
+#pragma once
+
+#include "store/store.hpp"
+#include "telemetry/metrics_set.hpp"
+
+namespace sluice::ops {
+
+void show_gauges(telemetry::StoreMetrics& metrics, const store::StoreGauges& gauges);
+void show_workers(telemetry::StoreMetrics& metrics, const std::vector<store::WorkerRecord>& alive);
+/// What the diagnosis does not have disappears from the metrics.
+void show_diagnosis(telemetry::StoreMetrics& metrics, const store::Diagnosis& diagnosis);
+
+/// How long the event that waits for longest has been due, in seconds.
+double oldest_age_seconds(const store::GenerationGauges& gauges, Timestamp now);
+
+}  // namespace sluice::ops

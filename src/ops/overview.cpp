@@ -1,0 +1,161 @@
+#include "ops/overview.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "ops/latency.hpp"
+#include "ops/metrics_store.hpp"
+#include "ops/overview_json.hpp"
+#include "ops/workers.hpp"
+
+namespace sluice::ops {
+namespace {
+
+constexpr int kAuditLook = 200;
+// Looking for events that nobody wants reads all that is pending, or more: only where that is little.
+constexpr std::int64_t kMostRowsToRead = 100'000;
+constexpr double kPatienceSeconds = 60;
+
+std::int64_t grown(std::uint64_t before, std::uint64_t after) {
+  return after > before ? static_cast<std::int64_t>(after - before) : 0;
+}
+
+double lag_of(const store::StoreGauges& gauges) {
+  double lag = 0;
+  for (const auto& one : gauges.generations) lag = std::max(lag, oldest_age_seconds(one, gauges.now));
+  return lag;
+}
+
+// A clock that was set back must not stop everything until it has caught up.
+bool is_time(std::optional<Timestamp> last, Duration interval, Timestamp now) {
+  return !last || now - *last >= interval || now < *last;
+}
+
+}  // namespace
+
+Overview::Overview(store::Store& store, telemetry::MetricSet& metrics, OverviewOptions options)
+    : store_(store),
+      metrics_(metrics),
+      options_(std::move(options)),
+      totals_(totals()),
+      ring_(options_.step, options_.kept) {
+  sight_.store = store.display_name();
+  sight_.retention = options_.retention;
+}
+
+Result<Duration> Overview::step(Timestamp now) {
+  metrics_.process.sample();
+  metrics_.store.sampled_at->set(std::chrono::duration<double>{now.time_since_epoch()}.count());
+  auto looked = look();
+  if (looked && is_time(glanced_at_, options_.glance_interval, now)) looked = glance(now);
+  metrics_.store.up->set(looked ? 1 : 0);
+  if (!looked) {
+    metrics_.store.sample_failures->add();
+    glanced_at_.reset();
+    const std::lock_guard lock{mutex_};
+    seen_.attention = report_unreachable(sight_.store, looked.error()).findings;
+    return std::move(looked).error();
+  }
+  std::optional<OverviewPoint> next;
+  if (is_time(pointed_at_, options_.step, now)) next = point(now);
+  const std::lock_guard lock{mutex_};
+  if (next) ring_.add(*std::move(next));
+  seen_.gauges = sight_.gauges;
+  seen_.attention = attention(sight_);
+  return options_.look_interval;
+}
+
+Result<void> Overview::look() {
+  auto gauges = store_.gauges();
+  if (!gauges) return std::move(gauges).error();
+  sight_.gauges = *std::move(gauges);
+  show_gauges(metrics_.store, sight_.gauges);
+  auto workers = store_.workers(kAliveWithin);
+  if (!workers) return std::move(workers).error();
+  sight_.workers = *std::move(workers);
+  show_workers(metrics_.store, sight_.workers);
+  std::int64_t backlog = 0;
+  for (const auto& one : sight_.gauges.generations) backlog += one.due;
+  backlog_ = std::max(backlog_, backlog);
+  lag_seconds_ = std::max(lag_seconds_, lag_of(sight_.gauges));
+  return {};
+}
+
+Result<void> Overview::glance(Timestamp now) {
+  auto diagnosis = store_.glance();
+  if (!diagnosis) return std::move(diagnosis).error();
+  auto deployments = store_.deployments();
+  if (!deployments) return std::move(deployments).error();
+  const auto audit = store_.audit({}, kAuditLook, std::nullopt);
+  if (!audit) return audit.error();
+  sight_.unsubscribed.reset();
+  const std::int64_t rows = sight_.gauges.newest - sight_.gauges.oldest;
+  if (rows < kMostRowsToRead && lag_of(sight_.gauges) >= kPatienceSeconds) {
+    auto unsubscribed = store_.unsubscribed();
+    if (!unsubscribed) return std::move(unsubscribed).error();
+    sight_.unsubscribed = *std::move(unsubscribed);
+  }
+  show_diagnosis(metrics_.store, *diagnosis);
+  sight_.diagnosis = *std::move(diagnosis);
+  sight_.deployments = *std::move(deployments);
+  glanced_at_ = now;
+  const std::lock_guard lock{mutex_};
+  seen_.marks = marks_of(*audit);
+  seen_.notify_queue_usage.reset();
+  const auto& server = sight_.diagnosis->server;
+  if (server && server->notify) seen_.notify_queue_usage = server->notify->queue_usage;
+  return {};
+}
+
+Overview::Totals Overview::totals() const {
+  telemetry::DeliveryMetrics& delivery = metrics_.delivery;
+  return {delivery.settled.with({"delivered"}).value() + delivery.settled.with({"deduplicated"}).value(),
+          delivery.settled.with({"failed"}).value() + delivery.reaped.with({"failed"}).value(),
+          delivery.handled_latency->snapshot().counts};
+}
+
+OverviewPoint Overview::point(Timestamp now) {
+  const Totals before = std::exchange(totals_, totals());
+  pointed_at_ = now;
+  OverviewPoint point;
+  point.at = now;
+  point.backlog = std::exchange(backlog_, 0);
+  point.lag_seconds = std::exchange(lag_seconds_, 0);
+  if (newest_) point.published = std::max<std::int64_t>(sight_.gauges.newest - *newest_, 0);
+  newest_ = sight_.gauges.newest;
+  point.delivered = grown(before.delivered, totals_.delivered);
+  point.failed = grown(before.failed, totals_.failed);
+  if (totals_.latencies == before.latencies) return point;
+  point.latencies.resize(totals_.latencies.size());
+  for (std::size_t at = 0; at < point.latencies.size(); ++at) {
+    point.latencies[at] = totals_.latencies[at] - before.latencies[at];
+  }
+  return point;
+}
+
+std::string Overview::json(Duration window, Timestamp now) const {
+  constexpr std::size_t kMostPoints = 360;
+  const std::lock_guard lock{mutex_};
+  OverviewView view{now,
+                    seen_.gauges,
+                    seen_.notify_queue_usage,
+                    {},
+                    {},
+                    seen_.attention,
+                    metrics_.delivery.handled_latency->bounds()};
+  view.series = ring_.series(now, window, kMostPoints);
+  view.last_minute = ring_.series(now, std::chrono::minutes{1}, kMostPoints);
+  for (const OverviewMark& mark : seen_.marks) {
+    if (mark.at > now - window) view.marks.push_back(mark);
+  }
+  return overview_json(view);
+}
+
+Result<Duration> parse_window(std::string_view text) {
+  for (const auto& [name, minutes] : {std::pair{"10m", 10}, {"1h", 60}, {"6h", 360}, {"24h", 1440}}) {
+    if (text == name) return Duration{std::chrono::minutes{minutes}};
+  }
+  return invalid("window", "window must be 10m, 1h, 6h or 24h, not `" + std::string{text} + "`");
+}
+
+}  // namespace sluice::ops

@@ -1,0 +1,190 @@
+#include "ops/overview.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/json.hpp"
+#include "telemetry/metrics_text.hpp"
+#include "tests/support/embedded_store.hpp"
+#include "tests/support/faulty_store.hpp"
+
+namespace sluice::ops {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::Not;
+
+Uuid id(int n) { return *Uuid::parse("0196b2f1-7c1e-7a3b-9d2e-00000000000" + std::to_string(n)); }
+
+/// The text of a member, by a path of names: `tiles.backlog`.
+std::string at(const std::string& json, std::string path) {
+  std::string object = json;
+  while (!path.empty()) {
+    const std::string name = path.substr(0, path.find('.'));
+    path.erase(0, name.size() + 1);
+    const auto members = json::members(object, "overview");
+    if (!members) return members.error().message;
+    std::string value = "absent";
+    for (const auto& member : *members) {
+      if (member.name == name) value = member.value;
+    }
+    object = value;
+  }
+  return object;
+}
+
+class OverviewTest : public testing::Test {
+ protected:
+  void SetUp() override { test::must(store->announce({"host:1", 1, {"sluice.log"}, "listening", {}, {}})); }
+  /// Ten seconds later.
+  void step() {
+    store.now += 10s;
+    test::must(store->announce({"host:1", 1, {"sluice.log"}, "listening", {}, {}}));
+    ASSERT_EQ(test::must(overview.step(store.now)), 2s);
+  }
+  std::string json(Duration window = 1h) { return overview.json(window, store.now); }
+  void delivered(double latency) {
+    metrics.delivery.settled.with({"delivered"}).add();
+    metrics.delivery.handled_latency->observe(latency);
+  }
+
+  test::EmbeddedStore store;
+  telemetry::Registry registry;
+  telemetry::MetricSet metrics{registry};
+  Overview overview{*store, metrics, {}};
+};
+
+TEST_F(OverviewTest, BeforeTheFirstSampleThereIsNothing) {
+  const std::string text = json();
+  EXPECT_EQ(at(text, "tiles.backlog"), "0");
+  EXPECT_EQ(at(text, "series.times"), "[]");
+  EXPECT_EQ(at(text, "attention"), "[]");
+}
+
+TEST_F(OverviewTest, TheTilesAreTheStoresGauges) {
+  store.publish(id(1));
+  store.publish(id(2));
+  store.publish(id(3));
+  store.fail(id(3));
+  store.claim(id(2));
+  step();
+  const std::string text = json();
+  EXPECT_EQ(at(text, "tiles.backlog"), "1");
+  EXPECT_EQ(at(text, "tiles.oldest_age_seconds"), "10");
+  EXPECT_EQ(at(text, "tiles.in_flight"), "1");
+  EXPECT_EQ(at(text, "tiles.dead"), "1");
+  EXPECT_EQ(at(text, "tiles.dead_capped"), "false");
+  EXPECT_EQ(at(text, "tiles.notify_queue_percent"), "null");
+  EXPECT_EQ(at(text, "series.backlog"), "[1]");
+  EXPECT_EQ(at(text, "series.lag_seconds"), "[10]");
+}
+
+TEST_F(OverviewTest, TheSeriesTellWhatHappenedBetweenTwoSamples) {
+  step();
+  store.publish(id(1));
+  store.publish(id(2));
+  for (const double latency : {0.01, 0.01, 0.01}) delivered(latency);
+  metrics.delivery.settled.with({"failed"}).add(2);
+  metrics.delivery.reaped.with({"failed"}).add(1);
+  step();
+  step();
+  const std::string text = json();
+  EXPECT_EQ(at(text, "series.interval_seconds"), "10");
+  EXPECT_EQ(at(text, "series.published"), "[0,2,0]");
+  EXPECT_EQ(at(text, "series.delivered"), "[0,3,0]");
+  EXPECT_EQ(at(text, "series.failed"), "[0,3,0]");
+  EXPECT_EQ(at(text, "series.p50_ms"), "[null,7.5,null]");
+  EXPECT_EQ(at(text, "series.p99_ms"), "[null,9.95,null]");
+  EXPECT_EQ(at(text, "tiles.delivered_per_minute"), "3");
+  EXPECT_EQ(at(text, "tiles.failed_per_minute"), "3");
+  EXPECT_EQ(at(json(24h), "series.delivered"), "[3]");
+  EXPECT_EQ(at(json(24h), "series.interval_seconds"), "240");
+}
+
+TEST_F(OverviewTest, BetweenTwoPointsTheTilesMoveAndThePeakIsKept) {
+  step();
+  store.publish(id(1));
+  store.publish(id(2));
+  store.now += 2s;
+  test::must(overview.step(store.now));
+  EXPECT_EQ(at(json(), "tiles.backlog"), "2");
+  EXPECT_EQ(at(json(), "series.backlog"), "[0]");
+  store.deliver(id(1));
+  store.deliver(id(2));
+  store.now -= 2s;
+  step();
+  EXPECT_EQ(at(json(), "tiles.backlog"), "0");
+  EXPECT_EQ(at(json(), "series.backlog"), "[0,2]");
+}
+
+TEST_F(OverviewTest, WhatWasThereBeforeTheFirstSampleIsNotNews) {
+  store.publish(id(1));
+  step();
+  EXPECT_EQ(at(json(), "series.published"), "[0]");
+}
+
+TEST_F(OverviewTest, MarksTellWhyACurveBends) {
+  store.bring_generation(2, GenerationState::live);
+  step();
+  EXPECT_THAT(at(json(), "marks"), HasSubstr("generation 2: activate"));
+  store.now += 2h;
+  EXPECT_EQ(at(overview.json(1h, store.now), "marks"), "[]");
+}
+
+TEST_F(OverviewTest, AttentionNamesWhatIsWrongAndWhereToLook) {
+  store.bring_generation(2, GenerationState::draining);
+  store.publish(id(1), 2);
+  store.publish(id(2));
+  store.fail(id(2));
+  step();
+  const std::string attention = at(json(), "attention");
+  EXPECT_THAT(attention, HasSubstr(R"("severity":"critical","id":"generation-abandoned")"));
+  EXPECT_THAT(attention, HasSubstr(R"("link":"/generations")"));
+  EXPECT_THAT(attention, HasSubstr(R"("id":"dead-letters","title":"1 dead letter waits for somebody")"));
+  EXPECT_THAT(attention, HasSubstr(R"("link":"/dlq")"));
+  EXPECT_THAT(attention, Not(HasSubstr("\"ok\"")));
+}
+
+TEST_F(OverviewTest, EventsThatNobodyWantsAreNoticed) {
+  store.publish(id(1));
+  for (int n = 0; n < 10; ++n) step();
+  EXPECT_THAT(at(json(), "attention"), HasSubstr("events-unsubscribed"));
+}
+
+TEST_F(OverviewTest, TheMetricsShowWhatWasSeen) {
+  store.publish(id(1));
+  step();
+  const std::string text = telemetry::expose(registry);
+  EXPECT_THAT(text, HasSubstr("sluice_backlog_events{generation=\"1\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("sluice_backlog_oldest_age_seconds{generation=\"1\"} 10\n"));
+  EXPECT_THAT(text, HasSubstr("sluice_workers{generation=\"1\",listener=\"listening\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("sluice_store_up 1\n"));
+  EXPECT_THAT(text, HasSubstr("\nsluice_sqlite_file_bytes "));
+  EXPECT_THAT(text, Not(HasSubstr("\nsluice_outbox_bytes ")));
+}
+
+TEST(OverviewFaults, AStoreThatDoesNotAnswerIsWhatNeedsAttention) {
+  for (const std::string verb : {"gauges", "workers", "glance", "deployments", "audit"}) {
+    test::EmbeddedStore store;
+    test::FaultyStore faulty{*store};
+    faulty.fail_verb(verb, {ErrorCode::unavailable, Retry::safe, "the database is away", "", ""});
+    telemetry::Registry registry;
+    telemetry::MetricSet metrics{registry};
+    Overview overview{faulty, metrics, {}};
+    EXPECT_FALSE(overview.step(store.now)) << verb;
+    EXPECT_THAT(at(overview.json(1h, store.now), "attention"), HasSubstr("the database is away")) << verb;
+    EXPECT_EQ(metrics.store.up->value(), 0) << verb;
+    EXPECT_EQ(metrics.store.sample_failures->value(), 1U) << verb;
+  }
+}
+
+TEST(ParseWindow, TakesTheThreeThatTheConsoleOffers) {
+  EXPECT_EQ(test::must(parse_window("6h")), Duration{6h});
+  const auto refused = parse_window("2h");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().field, "window");
+}
+
+}  // namespace
+}  // namespace sluice::ops

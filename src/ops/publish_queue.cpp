@@ -1,0 +1,130 @@
+#include "ops/publish_queue.hpp"
+
+#include <iterator>
+#include <utility>
+
+namespace sluice::ops {
+namespace {
+
+std::size_t bytes_of(const std::vector<store::NewEvent>& events) {
+  std::size_t bytes = 0;
+  for (const store::NewEvent& event : events) bytes += event.envelope.payload().size();
+  return bytes;
+}
+
+}  // namespace
+
+PublishQueue::PublishQueue(store::Publishing& store, PublishQueueOptions options) : store_(store), options_(options) {}
+
+PublishQueue::~PublishQueue() { stop(); }
+
+void PublishQueue::start() {
+  thread_ = std::thread{[this] { run(); }};
+}
+
+void PublishQueue::stop() {
+  {
+    const std::lock_guard lock{mutex_};
+    stopped_ = true;
+  }
+  waiting_.notify_all();
+  if (thread_.joinable()) thread_.join();
+  while (step()) {
+  }
+}
+
+// One that finds the queue empty is always let in: it could never be stored otherwise.
+std::optional<Error> PublishQueue::refusal(std::size_t events, std::size_t bytes) const {
+  if (stopped_) return Error{ErrorCode::unavailable, Retry::safe, "the server is stopping", {}, "try another one"};
+  const bool full = queued_events_ + events > options_.max_events || queued_bytes_ + bytes > options_.max_bytes;
+  if (!full || queue_.empty()) return std::nullopt;
+  return Error{ErrorCode::exhausted,
+               Retry::safe,
+               "more events are waiting to be stored than there is room for",
+               {},
+               "try again in a moment"};
+}
+
+void PublishQueue::submit(std::vector<store::NewEvent> events, Done done) {
+  const std::size_t bytes = bytes_of(events);
+  std::optional<Error> refused;
+  {
+    const std::lock_guard lock{mutex_};
+    refused = refusal(events.size(), bytes);
+    if (!refused) {
+      queued_events_ += events.size();
+      queued_bytes_ += bytes;
+      queue_.push_back({std::move(events), std::move(done)});
+    }
+  }
+  if (refused) return done(events, *std::move(refused));
+  waiting_.notify_one();
+}
+
+std::vector<PublishQueue::Submission> PublishQueue::take() {
+  std::vector<Submission> taken;
+  std::size_t events = 0;
+  const std::lock_guard lock{mutex_};
+  while (!queue_.empty()) {
+    Submission& next = queue_.front();
+    if (!taken.empty() && events + next.events.size() > options_.batch_events) break;
+    events += next.events.size();
+    queued_bytes_ -= bytes_of(next.events);
+    taken.push_back(std::move(next));
+    queue_.pop_front();
+  }
+  queued_events_ -= events;
+  return taken;
+}
+
+bool PublishQueue::step() {
+  std::vector<Submission> taken = take();
+  if (taken.empty()) return false;
+  std::vector<store::NewEvent> events;
+  std::vector<Part> parts;
+  parts.reserve(taken.size());
+  for (Submission& submission : taken) {
+    parts.push_back({events.size(), submission.events.size(), std::move(submission.done)});
+    if (events.empty()) {
+      events = std::move(submission.events);
+    } else {
+      std::move(submission.events.begin(), submission.events.end(), std::back_inserter(events));
+    }
+  }
+  publish(std::move(events), std::move(parts));
+  return true;
+}
+
+void PublishQueue::publish(std::vector<store::NewEvent> events, std::vector<Part> parts) {
+  const std::span<const store::NewEvent> all{events};
+  const Outcomes together = store_.publish(all);
+  // A refusal may be about one of them: each is asked about again for itself.
+  const bool apart = !together && together.error().retry == Retry::never && parts.size() > 1;
+  if (together && options_.stored) options_.stored();
+  for (Part& part : parts) {
+    const auto own = all.subspan(part.begin, part.count);
+    if (apart) {
+      const Outcomes alone = store_.publish(own);
+      if (alone && options_.stored) options_.stored();
+      part.done(own, alone);
+    } else if (together) {
+      const auto first = together->begin() + static_cast<std::ptrdiff_t>(part.begin);
+      part.done(own, std::vector(first, first + static_cast<std::ptrdiff_t>(part.count)));
+    } else {
+      part.done(own, together.error());
+    }
+  }
+}
+
+void PublishQueue::run() {
+  for (;;) {
+    {
+      std::unique_lock lock{mutex_};
+      waiting_.wait(lock, [this] { return stopped_ || !queue_.empty(); });
+      if (stopped_ && queue_.empty()) return;
+    }
+    step();
+  }
+}
+
+}  // namespace sluice::ops

@@ -1,0 +1,72 @@
+#include "ops/storage_report.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/embedded_store.hpp"
+#include "tests/support/faulty_store.hpp"
+
+namespace sluice::ops {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+Uuid id(int n) { return *Uuid::parse("0196b2f1-7c1e-7a3b-9d2e-00000000000" + std::to_string(n)); }
+
+TEST(StorageReport, TellsTheFileTheEventsAndWhatRetentionWouldDo) {
+  test::EmbeddedStore store;
+  for (int n = 1; n <= 4; ++n) store.publish(id(n));
+  store.deliver(id(1));
+  store.deliver(id(2));
+  store.fail(id(3));
+  store.now += std::chrono::days{50};
+  const std::string json = to_json(test::must(report_storage(*store, {})));
+  EXPECT_THAT(json, HasSubstr(R"({"kind":"sqlite","store":")"));
+  EXPECT_THAT(json, HasSubstr(R"("journal_mode":"wal")"));
+  EXPECT_THAT(json, HasSubstr(R"("events":{"pending":1,"waiting":0,"in_flight":0,"failed":1,"delivered":2})"));
+  EXPECT_THAT(json, HasSubstr(R"("failed":"exact","delivered":"estimate"})"));
+  EXPECT_THAT(json, HasSubstr(R"("retention":{"outbox":{"active":"45d","grace":"7d"})"));
+  EXPECT_THAT(json, HasSubstr(R"("preview":{"dry_run":true,"outbox_tombstoned":3,)"));
+}
+
+TEST(StorageReport, ChangesNothing) {
+  test::EmbeddedStore store;
+  store.publish(id(1));
+  store.deliver(id(1));
+  store.now += std::chrono::days{50};
+  test::must(report_storage(*store, {}));
+  EXPECT_FALSE(store.events().front().deleted_at);
+}
+
+TEST(StorageReport, TheServersStatisticsAreToldAsTheyAre) {
+  StorageReport report;
+  report.store = "postgres://db/app";
+  report.gauges.dead_capped = true;
+  report.gauges.generations = {{1, 20'000, {}, 0, 2, store::kGaugeLook}};
+  store::ServerFacts server;
+  server.version_text = "15.4";
+  server.outbox = store::TableFacts{50'000, 700, 1'234'567, {}};
+  server.xmin = std::vector<store::XminHolder>{{store::XminHolder::Kind::slot, {}, "standby_1", 4711}};
+  server.notify = store::NotifyFacts{0.125, 0, {}};
+  report.diagnosis.server = server;
+  const std::string json = to_json(report);
+  EXPECT_THAT(json, HasSubstr(R"("kind":"postgres")"));
+  EXPECT_THAT(json, HasSubstr(R"("rows":50000,"dead_tuples":700,"bytes":1234567,"vacuumed_at":null)"));
+  EXPECT_THAT(json, HasSubstr(R"("xmin_age_transactions":4711,"xmin_holders":[{"kind":"slot","who":"standby_1")"));
+  EXPECT_THAT(json, HasSubstr(R"("notify_queue_percent":12.5)"));
+  EXPECT_THAT(json, HasSubstr(R"("delivered":19998})"));
+  EXPECT_THAT(json, HasSubstr(R"("pending":"estimate","waiting":"estimate","in_flight":"exact","failed":"at_least")"));
+}
+
+TEST(StorageReport, AStoreThatDoesNotAnswerIsAnError) {
+  for (const std::string verb : {"gauges", "glance", "sweep_retention"}) {
+    test::EmbeddedStore store;
+    test::FaultyStore faulty{*store};
+    faulty.fail_verb(verb, {ErrorCode::unavailable, Retry::safe, "away", "", ""});
+    EXPECT_FALSE(report_storage(faulty, {})) << verb;
+  }
+}
+
+}  // namespace
+}  // namespace sluice::ops

@@ -1,0 +1,228 @@
+#include "runtime/pull_desk.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/vain_looks.hpp"
+
+namespace sluice::runtime {
+namespace {
+
+// An event can be due and still not be claimable (its key is blocked): looking again at once would spin.
+constexpr Duration kShortestRest = std::chrono::milliseconds{20};
+
+constexpr std::chrono::seconds kRegistryAge{5};
+
+Duration between(std::chrono::steady_clock::time_point from, std::chrono::steady_clock::time_point to) {
+  return std::max(Duration::zero(), std::chrono::ceil<Duration>(to - from));
+}
+
+const Subscription* find(const RegistrySnapshot& registry, const std::string& handler_name) {
+  for (const Subscription& one : registry.subscriptions) {
+    if (one.handler_name == handler_name) return &one;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+PullDesk::PullDesk(store::Store& store, PullSettling& settling, PullPresence& presence, PullDeskOptions options)
+    : store_(store),
+      settling_(settling),
+      presence_(presence),
+      options_(std::move(options)),
+      registry_(store, {options_.generation, 3 * PullPresence::kInterval}) {}
+
+PullDesk::~PullDesk() { stop(); }
+
+void PullDesk::start() {
+  thread_ = std::jthread{[this](const std::stop_token& stop) {
+    VainLooks vain_looks;
+    while (!stop.stop_requested()) {
+      const std::uint64_t seen = bell_.rings();
+      const std::size_t waiting = waiting_count_;
+      const auto begun = VainLooks::Clock::now();
+      const Duration rest = step();
+      // Whoever waited still waits.
+      if (waiting_count_ >= waiting) vain_looks.note(VainLooks::Clock::now() - begun);
+      bell_.rest(stop, rest, seen);
+      vain_looks.keep_distance(stop);
+    }
+  }};
+}
+
+void PullDesk::stop() {
+  thread_ = {};
+  std::vector<Waiter> left;
+  {
+    const std::lock_guard lock{mutex_};
+    stopped_ = true;
+    left = std::exchange(arrived_, {});
+  }
+  std::move(waiting_.begin(), waiting_.end(), std::back_inserter(left));
+  waiting_.clear();
+  for (Waiter& waiter : left) waiter.answer(std::vector<PulledEvent>{});
+}
+
+void PullDesk::reserve(std::set<std::string, std::less<>> handlers) {
+  const std::lock_guard lock{mutex_};
+  reserved_ = std::move(handlers);
+}
+
+Result<void> PullDesk::check(const PullQuestion& question) {
+  const Subscription& wanted = question.subscription;
+  if (auto checked = PullWorker{wanted.handler_name, question.worker}.validate(); !checked) return checked;
+  if (!wanted.event_types.empty()) {
+    if (auto checked = wanted.validate(); !checked) return checked;
+  }
+  const std::lock_guard lock{mutex_};
+  if (reserved_.contains(wanted.handler_name)) {
+    return Error{ErrorCode::conflict, Retry::never,
+                 "the daemon delivers the events of " + wanted.handler_name + " itself", "handler",
+                 "choose another handler name, or remove its subscription from the configuration"};
+  }
+  return {};
+}
+
+void PullDesk::ask(PullQuestion question, Answer answer) {
+  if (auto checked = check(question); !checked) return answer(std::move(checked).error());
+  Waiter waiter{std::move(question), std::move(answer), {}};
+  waiter.deadline = std::chrono::steady_clock::now() + waiter.question.wait;
+  std::optional<Error> refused;
+  {
+    const std::lock_guard lock{mutex_};
+    if (stopped_) {
+      refused = Error{ErrorCode::unavailable, Retry::safe, "the server is stopping", {}, "try another one"};
+    } else if (waiting_count_ >= options_.most_waiting) {
+      refused = Error{ErrorCode::exhausted, Retry::safe, "too many workers are waiting for events", {}, {}};
+    } else {
+      ++waiting_count_;
+      arrived_.push_back(std::move(waiter));
+    }
+  }
+  if (refused) return waiter.answer(*std::move(refused));
+  bell_.ring();
+}
+
+void PullDesk::wake() {
+  rung_ = true;
+  bell_.ring();
+}
+
+// Known to the registry as it asks, and listed as alive.
+Result<void> PullDesk::enlist(PullQuestion& question) {
+  Subscription& wanted = question.subscription;
+  // An operator may have taken the subscription away since.
+  const TimePoint now = std::chrono::steady_clock::now();
+  if (now - refreshed_ >= kRegistryAge || find(*registry_.current(), wanted.handler_name) == nullptr) {
+    if (auto fresh = registry_.refresh(); !fresh) return fresh;
+    refreshed_ = now;
+  }
+  const auto registry = registry_.current();
+  const Subscription* known = find(*registry, wanted.handler_name);
+  if (wanted.event_types.empty()) {
+    if (known == nullptr) return invalid("event_types", "event_types are needed: " + wanted.handler_name + " is new");
+    wanted = *known;
+  }
+  if (known == nullptr || *known != wanted) {
+    if (auto done = store_.subscribe(options_.generation, std::span{&wanted, 1}); !done) return done;
+    if (auto fresh = registry_.refresh(); !fresh) return fresh;
+  }
+  return presence_.note({wanted.handler_name, question.worker});
+}
+
+Result<std::vector<PulledEvent>> PullDesk::hand_out(std::vector<store::ClaimedEvent> events,
+                                                    const PullQuestion& question) {
+  const std::string& handler = question.subscription.handler_name;
+  std::vector<store::HandledKey> keys;
+  for (const store::ClaimedEvent& event : events) keys.push_back({handler, event.envelope.idempotency_key()});
+  auto found = store_.already_handled(keys);
+  if (!found) return std::move(found).error();
+  const std::set<store::HandledKey> handled(found->begin(), found->end());
+  std::vector<PulledEvent> pulled;
+  std::vector<store::ClaimedEvent> known;
+  for (store::ClaimedEvent& event : events) {
+    if (handled.contains({handler, event.envelope.idempotency_key()})) {
+      known.push_back(std::move(event));
+      continue;
+    }
+    std::string token = to_text({event.claim, handler, question.worker});
+    const Timestamp expires_at = event.claimed_at + question.ttl;
+    pulled.push_back({std::move(event), std::move(token), expires_at});
+  }
+  // If that fails their claims run out, and the next one to claim them asks again.
+  static_cast<void>(settling_.acknowledge(std::move(known), handler).has_value());
+  return pulled;
+}
+
+Result<std::vector<PulledEvent>> PullDesk::look(PullQuestion& question) {
+  if (auto enlisted = enlist(question); !enlisted) return std::move(enlisted).error();
+  const Subscription& subscription = question.subscription;
+  store::ClaimRequest request;
+  request.generation = options_.generation;
+  request.worker = PullWorker{subscription.handler_name, question.worker}.identity();
+  request.limit = question.limit;
+  request.ttl = question.ttl;
+  request.interests = subscription.interests();
+  request.handlers = {subscription.handler_name};
+  auto events = store_.claim(request);
+  if (!events) return std::move(events).error();
+  if (events->empty()) return std::vector<PulledEvent>{};
+  return hand_out(*std::move(events), question);
+}
+
+Duration PullDesk::rest_of(const std::string& handler_name) {
+  const auto due = store_.next_due(options_.generation, {handler_name});
+  const auto now = due && *due ? store_.now() : Result<Timestamp>{Timestamp{}};
+  if (!due || !*due || !now) return options_.poll;
+  return std::clamp(**due - *now, kShortestRest, options_.poll);
+}
+
+// True when the waiter has its answer.
+bool PullDesk::serve(Waiter& waiter, TimePoint now) {
+  const std::string& handler = waiter.question.subscription.handler_name;
+  const auto next = next_look_.find(handler);
+  const bool may_find = next == next_look_.end() || next->second <= now;
+  if (may_find || waiter.fresh) {
+    waiter.fresh = false;
+    auto found = look(waiter.question);
+    if (!found || !found->empty()) {
+      waiter.answer(std::move(found));
+      return true;
+    }
+    next_look_[handler] = now + rest_of(handler);
+  }
+  if (waiter.deadline > now) {
+    // Says so also while nothing is found. A failure shows at the next look.
+    static_cast<void>(presence_.note({handler, waiter.question.worker}).has_value());
+    return false;
+  }
+  waiter.answer(std::vector<PulledEvent>{});
+  return true;
+}
+
+Duration PullDesk::step() {
+  if (rung_.exchange(false)) next_look_.clear();
+  {
+    const std::lock_guard lock{mutex_};
+    std::move(arrived_.begin(), arrived_.end(), std::back_inserter(waiting_));
+    arrived_.clear();
+  }
+  const TimePoint now = std::chrono::steady_clock::now();
+  std::vector<Waiter> left;
+  for (Waiter& waiter : waiting_) {
+    if (!serve(waiter, now)) left.push_back(std::move(waiter));
+  }
+  waiting_count_ -= waiting_.size() - left.size();
+  waiting_ = std::move(left);
+
+  Duration rest = waiting_.empty() ? Duration{std::chrono::hours{1}} : Duration{PullPresence::kInterval / 2};
+  for (const Waiter& waiter : waiting_) {
+    rest = std::min(rest, between(now, waiter.deadline));
+    const auto next = next_look_.find(waiter.question.subscription.handler_name);
+    rest = std::min(rest, next == next_look_.end() ? Duration::zero() : between(now, next->second));
+  }
+  return rest;
+}
+
+}  // namespace sluice::runtime

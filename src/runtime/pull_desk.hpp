@@ -1,0 +1,109 @@
+// PullDesk: where workers in other languages ask for events. A question that finds nothing waits until something can be
+// claimed or its time is over; no thread is held while it waits.
+//
+// The first question of a handler registers its subscription. While its workers ask, the handler counts as served.
+//
+// Thread-safety: ask() and wake() from any thread.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <sluice/result.hpp>
+#include "core/subscription.hpp"
+#include "runtime/doorbell.hpp"
+#include "runtime/pull_presence.hpp"
+#include "runtime/pull_settling.hpp"
+#include "runtime/registry_view.hpp"
+
+namespace sluice::runtime {
+
+struct PullQuestion {
+  Subscription subscription;  ///< no event types: those that are registered for the handler
+  std::string worker;         ///< the asker's own name, see PullWorker
+  int limit = 10;
+  Duration wait{};  ///< how long to wait for something
+  Duration ttl = std::chrono::seconds{60};
+};
+
+struct PulledEvent {
+  store::ClaimedEvent event;
+  std::string token;
+  Timestamp expires_at{};
+};
+
+struct PullDeskOptions {
+  Generation generation = kFirstGeneration;
+  Duration poll = std::chrono::seconds{5};  ///< how often to look although nobody has rung
+  std::size_t most_waiting = 1000;          ///< more questions at the same time are refused
+};
+
+class PullDesk {
+ public:
+  using Answer = std::function<void(Result<std::vector<PulledEvent>>)>;
+
+  /// The references outlive the desk.
+  PullDesk(store::Store& store, PullSettling& settling, PullPresence& presence, PullDeskOptions options);
+  ~PullDesk();
+  PullDesk(const PullDesk&) = delete;
+  PullDesk& operator=(const PullDesk&) = delete;
+
+  void start();
+  /// Answers everyone who waits with nothing, and refuses new questions.
+  void stop();
+
+  /// Handlers that this process delivers to itself: nobody may pull for them from now on.
+  void reserve(std::set<std::string, std::less<>> handlers);
+
+  /// `answer` is called exactly once: from the desk's thread, or at once with an error about the question.
+  void ask(PullQuestion question, Answer answer);
+
+  /// Something may be claimable: whoever waits looks again.
+  void wake();
+
+  /// Looks for everyone whose turn it is, and answers; returns how long nothing need be done. The desk's thread does
+  /// this again and again.
+  Duration step();
+
+ private:
+  using TimePoint = std::chrono::steady_clock::time_point;
+  struct Waiter {
+    PullQuestion question;
+    Answer answer;
+    TimePoint deadline;
+    bool fresh = true;  ///< has not looked yet
+  };
+  Result<void> check(const PullQuestion& question);
+  Result<std::vector<PulledEvent>> look(PullQuestion& question);
+  Result<void> enlist(PullQuestion& question);
+  Result<std::vector<PulledEvent>> hand_out(std::vector<store::ClaimedEvent> events, const PullQuestion& question);
+  Duration rest_of(const std::string& handler_name);
+  bool serve(Waiter& waiter, TimePoint now);
+
+  store::Store& store_;
+  PullSettling& settling_;
+  PullPresence& presence_;
+  PullDeskOptions options_;
+  RegistryView registry_;
+  Doorbell bell_;
+  std::atomic<bool> rung_ = false;
+  std::mutex mutex_;
+  std::set<std::string, std::less<>> reserved_;
+  std::vector<Waiter> arrived_;
+  std::atomic<std::size_t> waiting_count_ = 0;
+  bool stopped_ = false;
+  // The desk's thread alone:
+  std::vector<Waiter> waiting_;
+  TimePoint refreshed_{};                                    ///< the registry
+  std::map<std::string, TimePoint, std::less<>> next_look_;  ///< by handler: nothing was there; look again then
+  std::jthread thread_;
+};
+
+}  // namespace sluice::runtime

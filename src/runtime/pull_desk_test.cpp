@@ -1,0 +1,191 @@
+#include "runtime/pull_desk.hpp"
+
+#include <gmock/gmock.h>
+
+#include "runtime/pull_fixture.hpp"
+#include "runtime/reaper.hpp"
+
+namespace sluice::runtime {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+
+class PullDeskTest : public PullFixture {
+ protected:
+  std::string refused_field(PullQuestion question) {
+    const Answered& answer = ask(std::move(question));
+    desk.step();
+    return answer && !*answer ? answer->error().field : "";
+  }
+};
+
+TEST_F(PullDeskTest, TheFirstQuestionSubscribesAndClaims) {
+  const auto ids = store.publish({test::an_event("invoice.sent"), test::an_event("order.placed")});
+  PullQuestion question = a_question();
+  question.subscription.event_types = {"invoice.*"};
+  question.ttl = 90s;
+  const auto events = pull(question);
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].event.envelope.event_id(), ids[0]);
+  EXPECT_EQ(events[0].expires_at, clock.now() + 90s);
+  EXPECT_EQ(store.event(ids[0]).claimed_by, "pull:billing.mailer:w1");
+  const auto registry = store->registry(kFirstGeneration);
+  ASSERT_EQ(registry->subscriptions.size(), 1U);
+  EXPECT_EQ(registry->subscriptions[0].subscription, question.subscription);
+}
+
+TEST_F(PullDeskTest, AWorkerThatAsksIsAlive) {
+  pull();
+  const auto workers = store->workers(30s);
+  ASSERT_EQ(workers->size(), 1U);
+  EXPECT_EQ(workers->front().identity, "pull:billing.mailer:w1");
+  EXPECT_THAT(workers->front().handlers, ElementsAre("billing.mailer"));
+}
+
+TEST_F(PullDeskTest, AQuestionMayLeaveTheTypesToTheRegistry) {
+  PullQuestion question = a_question();
+  question.subscription.event_types = {"invoice.*"};
+  pull(question);
+  store.publish({test::an_event("order.placed")});
+  question.subscription.event_types.clear();
+  EXPECT_TRUE(pull(question).empty());
+  question.subscription.handler_name = "billing.stranger";
+  EXPECT_EQ(refused_field(question), "event_types");
+}
+
+TEST_F(PullDeskTest, OneThatWaitsIsAnsweredWhenTheBellRings) {
+  const Answered& answer = ask(a_question("billing.mailer", 1h));
+  desk.step();
+  EXPECT_FALSE(answer);
+  store.publish(test::events(1));
+  desk.step();
+  EXPECT_FALSE(answer) << "nobody has rung, and it is not time to look";
+  desk.wake();
+  desk.step();
+  ASSERT_TRUE(answer && *answer);
+  EXPECT_EQ((*answer)->size(), 1U);
+}
+
+TEST_F(PullDeskTest, OneThatComesLaterLooksAtOnce) {
+  const Answered& first = ask(a_question("billing.mailer", 1h));
+  desk.step();
+  store.publish(test::events(1));
+  EXPECT_EQ(pull().size(), 1U);
+  EXPECT_FALSE(first);
+}
+
+TEST_F(PullDeskTest, AnEventIsHandedToOneOfThoseWhoWait) {
+  const Answered& first = ask(a_question("billing.mailer", 1h));
+  const Answered& second = ask(a_question("billing.mailer", 1h));
+  desk.step();
+  store.publish(test::events(1));
+  desk.wake();
+  desk.step();
+  EXPECT_TRUE(first);
+  EXPECT_FALSE(second);
+}
+
+TEST_F(PullDeskTest, TheRestEndsWhenSomethingFallsDue) {
+  store::NewEvent later = test::an_event();
+  later.delay = 2s;
+  store.publish({later});
+  const Answered& answer = ask(a_question("billing.mailer", 1h));
+  EXPECT_LE(desk.step(), Duration{2s});
+  EXPECT_FALSE(answer);
+}
+
+TEST_F(PullDeskTest, NobodyWaitingMeansNothingToDo) { EXPECT_GE(desk.step(), Duration{1min}); }
+
+TEST_F(PullDeskTest, AnEventThatItsHandlerHasHandledIsNotHandedOutAgain) {
+  const Uuid id = store.publish(test::events(1)).front();
+  const auto held = pull();
+  ASSERT_EQ(held.size(), 1U);
+  clock.advance(61s);
+  Reaper reaper{*store, *store, {}, {without_jitter(), [] { return 0.5; }}};
+  ASSERT_EQ(reaper.step(10)->retried, 1);
+  EXPECT_EQ(settle(held[0], Outcome::handled()).kind, PullVerdict::Kind::fenced);
+  EXPECT_EQ(store.event(id).status, Status::pending);
+  clock.advance(300s);
+  EXPECT_TRUE(pull().empty());
+  EXPECT_EQ(store.event(id).status, Status::delivered);
+}
+
+TEST_F(PullDeskTest, QuestionsAreChecked) {
+  EXPECT_EQ(refused_field(a_question("mailer")), "handler");
+  PullQuestion question = a_question();
+  question.worker = "two words";
+  EXPECT_EQ(refused_field(question), "worker");
+  question = a_question();
+  question.subscription.event_types = {"in*voice"};
+  EXPECT_NE(refused_field(question), "");
+}
+
+TEST_F(PullDeskTest, WhatTheDaemonDeliversItselfCannotBePulledFor) {
+  desk.reserve({"billing.mailer"});
+  EXPECT_EQ(refused_field(a_question()), "handler");
+  desk.reserve({});
+  EXPECT_TRUE(pull().empty());
+}
+
+TEST_F(PullDeskTest, AStoreThatIsAwayIsToldAndTheNextQuestionWorks) {
+  store.publish(test::events(1));
+  for (int n = 1; n <= 5; ++n) {
+    faulty.fail_call(n, test::Fault::before);
+    const Answered& answer = ask(a_question());
+    desk.step();
+    ASSERT_TRUE(answer) << n;
+    if (*answer && !(*answer)->empty()) {
+      EXPECT_EQ(settle((*answer)->front(), Outcome::released()).kind, PullVerdict::Kind::settled);
+    }
+    faulty.fail_call(0, test::Fault::before, 0);
+    clock.advance(61s);
+    Reaper reaper{*store, *store, {}, {without_jitter(), [] { return 0.5; }}};
+    ASSERT_TRUE(reaper.step(10));
+    clock.advance(300s);
+  }
+  EXPECT_EQ(pull().size(), 1U);
+}
+
+TEST_F(PullDeskTest, AStopAnswersThoseWhoWait) {
+  desk.start();
+  const Answered& answer = ask(a_question("billing.mailer", 1h));
+  desk.stop();
+  ASSERT_TRUE(answer && *answer);
+  EXPECT_TRUE((*answer)->empty());
+  const Answered& late = ask(a_question());
+  ASSERT_TRUE(late && !*late);
+  EXPECT_EQ(late->error().code, ErrorCode::unavailable);
+}
+
+TEST_F(PullDeskTest, TooManyWhoWaitAreRefused) {
+  PullDesk small{faulty, settling, presence, {.most_waiting = 1}};
+  Answered first;
+  Answered second;
+  small.ask(a_question("billing.mailer", 1h), [&](auto given) { first = std::move(given); });
+  small.ask(a_question("billing.mailer", 1h), [&](auto given) { second = std::move(given); });
+  ASSERT_TRUE(second && !*second);
+  EXPECT_EQ(second->error().code, ErrorCode::exhausted);
+  small.stop();
+}
+
+TEST_F(PullDeskTest, ItsThreadAnswersByItself) {
+  desk.start();
+  std::mutex mutex;
+  std::condition_variable changed;
+  Answered answer;
+  desk.ask(a_question("billing.mailer", 1h), [&](auto given) {
+    const std::lock_guard lock{mutex};
+    answer = std::move(given);
+    changed.notify_all();
+  });
+  store.publish(test::events(1));
+  desk.wake();
+  std::unique_lock lock{mutex};
+  changed.wait(lock, [&] { return answer.has_value(); });
+  ASSERT_TRUE(*answer);
+  EXPECT_EQ((*answer)->size(), 1U);
+}
+
+}  // namespace
+}  // namespace sluice::runtime

@@ -1,0 +1,60 @@
+// What the tests of the pull API share: a desk on a real store, which the test steps by hand.
+#pragma once
+
+#include <deque>
+#include <optional>
+
+#include "runtime/pull_desk.hpp"
+#include "runtime/runtime_fixture.hpp"
+#include "tests/support/faulty_store.hpp"
+
+namespace sluice::runtime {
+
+class PullFixture : public testing::Test {
+ protected:
+  using Answered = std::optional<Result<std::vector<PulledEvent>>>;
+
+  static PullQuestion a_question(const std::string& handler = "billing.mailer", Duration wait = {}) {
+    PullQuestion question;
+    question.subscription.handler_name = handler;
+    question.worker = "w1";
+    question.wait = wait;
+    return question;
+  }
+  /// The answer, once there is one.
+  const Answered& ask(PullQuestion question) {
+    Answered& answer = answers.emplace_back();
+    desk.ask(std::move(question), [&answer](Result<std::vector<PulledEvent>> given) {
+      EXPECT_FALSE(answer) << "answered twice";
+      answer = std::move(given);
+    });
+    return answer;
+  }
+  /// Asks without waiting.
+  std::vector<PulledEvent> pull(PullQuestion question = a_question()) {
+    const Answered& answer = ask(std::move(question));
+    desk.step();
+    if (!answer || !*answer) throw std::runtime_error(answer ? answer->error().message : "no answer");
+    return **answer;
+  }
+  PullVerdict settle(const PulledEvent& event, const Outcome& outcome) {
+    auto verdicts = settling.settle(std::vector<PullSettlement>{{*parse_pull_token(event.token), outcome}});
+    if (!verdicts) throw std::runtime_error(verdicts.error().message);
+    return verdicts->at(0);
+  }
+
+  ManualClock clock;
+  TestStore store{[this] { return clock.now(); }};
+  test::FaultyStore faulty{*store};
+  std::vector<FailureNotice> failures;
+  PullPresence presence{faulty, kFirstGeneration};
+  PullSettling settling{faulty,
+                        presence,
+                        {},
+                        {[](const std::string&) { return without_jitter(); }, [] { return 0.5; },
+                         [this](FailureNotice notice) { failures.push_back(std::move(notice)); }}};
+  std::deque<Answered> answers;  // before the desk, which gives some of them at its end
+  PullDesk desk{faulty, settling, presence, {}};
+};
+
+}  // namespace sluice::runtime

@@ -1,0 +1,79 @@
+// PullSettling: what a worker in another language reports about events that it holds. It keeps nothing: what it needs
+// is in the token or read from the store, so that any daemon of the store will do. The decision is the one that every
+// handler's outcome goes through.
+//
+// Thread-safety: any number of threads.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <sluice/result.hpp>
+#include <sluice/retry_policy.hpp>
+#include "core/settle.hpp"
+#include "runtime/failure_listener.hpp"
+#include "runtime/pull_presence.hpp"
+#include "runtime/pull_token.hpp"
+#include "store/store.hpp"
+#include "telemetry/log.hpp"
+#include "telemetry/metrics_set.hpp"
+
+namespace sluice::runtime {
+
+struct PullSettlement {
+  PullToken token;
+  Outcome outcome;  ///< handled, failed, deferred or released
+};
+
+struct PullVerdict {
+  enum class Kind {
+    settled,
+    fenced,   ///< the claim was lost before: nothing was changed, but what was handled is recorded as handled
+    unknown,  ///< the store has no such event (any more)
+  };
+  Kind kind = Kind::unknown;
+  Status status = Status::pending;  ///< of the event, when settled
+};
+std::string_view name(PullVerdict::Kind kind);
+
+struct PullSettlingOptions {
+  std::function<RetryPolicy(const std::string& handler_name)> retry;  ///< none: the standard policy
+  std::function<double()> uniform01;                                  ///< for the jitter; from any thread
+  FailureListener on_failed{};
+  telemetry::MetricSet* metrics = nullptr;
+  /// An event is pending again: another handler, or another try, may be due. None: nobody is told.
+  std::function<void()> claimable{};
+};
+
+class PullSettling {
+ public:
+  /// The references outlive it.
+  PullSettling(store::Store& store, PullPresence& presence, telemetry::Logger logger, PullSettlingOptions options);
+
+  /// The store's clock.
+  [[nodiscard]] Result<Timestamp> now() const { return store_.now(); }
+
+  /// In the order of the settlements. After an error that is in doubt the same call may be repeated; what the lost
+  /// one settled is then fenced.
+  Result<std::vector<PullVerdict>> settle(std::span<const PullSettlement> settlements);
+
+  /// Renews the claims for another `ttl`. Returns the positions of those that were lost.
+  Result<std::vector<std::size_t>> heartbeat(std::span<const PullToken> tokens, Duration ttl);
+
+  /// Settles events that their handler has handled before.
+  Result<void> acknowledge(std::vector<store::ClaimedEvent> events, const std::string& handler_name);
+
+ private:
+  struct Batch;
+  Result<void> settle_generation(Batch& batch);
+  void note_presence(const PullToken& token);
+
+  store::Store& store_;
+  PullPresence& presence_;
+  telemetry::Logger logger_;
+  PullSettlingOptions options_;
+};
+
+}  // namespace sluice::runtime

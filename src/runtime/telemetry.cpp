@@ -1,0 +1,119 @@
+#include "runtime/telemetry.hpp"
+
+#include <algorithm>
+
+namespace sluice::runtime {
+namespace {
+
+using Seconds = std::chrono::duration<double>;
+
+void add(telemetry::Family<telemetry::Counter>& family, const char* label, std::int64_t events) {
+  if (events > 0) family.with({label}).add(static_cast<std::uint64_t>(events));
+}
+
+}  // namespace
+
+SettleObserver::SettleObserver(telemetry::MetricSet* metrics) : metrics_(metrics) {}
+
+SettleObserver::OfHandler& SettleObserver::of(const std::string& handler) {
+  if (const auto found = handlers_.find(handler); found != handlers_.end()) return found->second;
+  telemetry::DeliveryMetrics& delivery = metrics_->delivery;
+  return handlers_
+      .emplace(
+          handler,
+          OfHandler{delivery.handler_duration.with({handler}), delivery.handler_runs.with({handler, "handled"}),
+                    delivery.handler_runs.with({handler, "failed"}), delivery.handler_runs.with({handler, "deferred"}),
+                    delivery.handler_runs.with({handler, "deduplicated"})})
+      .first->second;
+}
+
+void SettleObserver::answered(Duration took) {
+  if (metrics_ != nullptr) metrics_->delivery.settle_duration->observe(Seconds{took}.count());
+}
+
+void SettleObserver::saw(const Work& work, bool fenced, std::chrono::steady_clock::time_point now) {
+  if (metrics_ == nullptr) return;
+  for (const HandlerNote& note : work.notes) {
+    OfHandler& handler = of(note.handler_name);
+    if (note.deduplicated) {
+      handler.deduplicated.add();
+      continue;
+    }
+    handler.duration.observe(Seconds{note.took}.count());
+    const bool failed = note.outcome.kind == Outcome::Kind::failed;
+    const bool handled = note.outcome.kind == Outcome::Kind::handled;
+    (handled ? handler.handled : failed ? handler.failed : handler.deferred).add();
+  }
+  if (fenced || work.decision.settlement.next != Status::delivered) return;
+  const Timestamp delivered_at = work.event.claimed_at + std::chrono::duration_cast<Duration>(now - work.claimed);
+  const Seconds latency = delivered_at - work.event.envelope.occurred_at();
+  // A publisher whose clock is ahead is no time machine.
+  metrics_->delivery.handled_latency->observe(std::max(latency.count(), 0.0));
+}
+
+void SettleObserver::counted(const StepReport& report) {
+  if (metrics_ == nullptr) return;
+  auto& settled = metrics_->delivery.settled;
+  add(settled, "delivered", report.delivered - report.deduplicated);
+  add(settled, "deduplicated", report.deduplicated);
+  add(settled, "retried", report.retried);
+  add(settled, "failed", report.failed);
+  add(settled, "released", report.released);
+  add(settled, "fenced", report.fenced);
+  for (const auto& [error_class, runs] : report.failures_by_class) {
+    metrics_->delivery.handler_failures.with({error_class}).add(static_cast<std::uint64_t>(runs));
+  }
+}
+
+ClaimObserver::ClaimObserver(telemetry::MetricSet* metrics) {
+  if (metrics == nullptr) return;
+  metrics_ = &metrics->delivery;
+  full_ = &metrics_->claims.with({"full"});
+  partial_ = &metrics_->claims.with({"partial"});
+  empty_ = &metrics_->claims.with({"empty"});
+  error_ = &metrics_->claims.with({"error"});
+}
+
+void ClaimObserver::claimed(std::size_t events, int limit, Duration took) {
+  if (metrics_ == nullptr) return;
+  metrics_->claim_duration->observe(Seconds{took}.count());
+  if (events == 0) return empty_->add();
+  (events >= static_cast<std::size_t>(limit) ? full_ : partial_)->add();
+  metrics_->claimed_events->add(events);
+  metrics_->claim_batch->observe(static_cast<double>(events));
+}
+
+void ClaimObserver::refused() {
+  if (metrics_ != nullptr) error_->add();
+}
+
+void count_reaped(telemetry::MetricSet* metrics, const StepReport& report) {
+  if (metrics == nullptr) return;
+  add(metrics->delivery.reaped, "retried", report.retried);
+  add(metrics->delivery.reaped, "failed", report.failed);
+  add(metrics->delivery.reaped, "fenced", report.fenced);
+}
+
+void count_swept(telemetry::MetricSet* metrics, const store::RetentionReport& report) {
+  if (metrics == nullptr) return;
+  add(metrics->delivery.swept, "tombstoned", report.outbox_tombstoned);
+  add(metrics->delivery.swept, "deleted", report.outbox_deleted);
+  add(metrics->delivery.swept, "handled", report.handled_deleted);
+  metrics->delivery.failed_swept->add(static_cast<std::uint64_t>(report.failed_swept));
+}
+
+void mirror(telemetry::MetricSet& metrics, const AlertStatus& status) {
+  telemetry::AlertMetrics& alerts = metrics.alerts;
+  // What no channel has seen yet.
+  alerts.dropped.with({"queue"}).follow(status.dropped);
+  alerts.queued.with({"queue"}).set(static_cast<double>(status.queued));
+  alerts.suppressed->follow(status.suppressed);
+  for (const AlertChannelStatus& channel : status.channels) {
+    alerts.sent.with({channel.name}).follow(channel.sent);
+    alerts.failed.with({channel.name}).follow(channel.failed);
+    alerts.dropped.with({channel.name}).follow(channel.dropped);
+    alerts.queued.with({channel.name}).set(static_cast<double>(channel.queued));
+  }
+}
+
+}  // namespace sluice::runtime

@@ -1,0 +1,74 @@
+#include "sink/exec/exec_sink.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <semaphore>
+#include <thread>
+#include <utility>
+
+#include "sink/exec/exec_verdict.hpp"
+#include "sink/exec/process.hpp"
+#include "sink/switched_sink.hpp"
+
+namespace sluice::sink {
+namespace {
+
+class ExecSink final : public SwitchedSink {
+ public:
+  explicit ExecSink(ExecSinkOptions options)
+      : SwitchedSink({options.name, "exec", options.command.front(), options.rate}),
+        options_(std::move(options)),
+        slots_(options_.concurrency) {}
+
+ private:
+  std::vector<Verdict> carry(std::span<const EventEnvelope> events, const Delivery& delivery) override {
+    if (events.empty()) return {};
+    std::vector<Verdict> verdicts(events.size());
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&] {
+      for (std::size_t i = next++; i < events.size(); i = next++) verdicts[i] = run(events[i], delivery, i);
+    };
+    const std::size_t helpers = std::min(events.size(), static_cast<std::size_t>(options_.concurrency)) - 1;
+    std::vector<std::jthread> threads;
+    threads.reserve(helpers);
+    for (std::size_t i = 0; i < helpers; ++i) threads.emplace_back(work);
+    work();
+    threads.clear();
+    return verdicts;
+  }
+
+  Verdict run(const EventEnvelope& event, const Delivery& delivery, std::size_t i) {
+    slots_.acquire();
+    if (delivery.stop.stop_requested()) {
+      slots_.release();
+      return Verdict::defer_until(now());
+    }
+    const std::string input = event.to_json();
+    const auto began = std::chrono::steady_clock::now();
+    const auto end =
+        run_program({options_.command, environment(event, delivery, i), input, options_.timeout}, delivery.stop);
+    slots_.release();
+    record_latency(std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - began));
+    if (!end) return Verdict::failed("not_started", end.error().message);
+    return verdict_of(*end, options_.command.front());
+  }
+
+  static std::vector<std::string> environment(const EventEnvelope& event, const Delivery& delivery, std::size_t i) {
+    return {"PATH=/usr/local/bin:/usr/bin:/bin",
+            "LANG=C.UTF-8",
+            "SLUICE_EVENT_ID=" + event.event_id().to_string(),
+            "SLUICE_EVENT_TYPE=" + event.event_type(),
+            "SLUICE_HANDLER_NAME=" + std::string{delivery.handler_name},
+            "SLUICE_ATTEMPTS=" + std::to_string(delivery.attempts[i])};
+  }
+
+  const ExecSinkOptions options_;
+  std::counting_semaphore<> slots_;
+};
+
+}  // namespace
+
+std::unique_ptr<Sink> open_exec_sink(ExecSinkOptions options) { return std::make_unique<ExecSink>(std::move(options)); }
+
+}  // namespace sluice::sink

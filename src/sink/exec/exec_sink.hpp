@@ -1,0 +1,26 @@
+// The exec sink: a program is run for every event and reads the envelope as JSON from its standard input. Off unless
+// the operator turns it on.
+//
+// Exit status 0 is a delivery; 65 (EX_DATAERR) fails the event at once; everything else is tried again.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sink/sink.hpp"
+
+namespace sluice::sink {
+
+struct ExecSinkOptions {
+  std::string name;
+  std::vector<std::string> command;  ///< an absolute path and its arguments; no shell
+  Duration timeout = std::chrono::seconds{15};
+  int concurrency = 4;  ///< programs at the same time
+  double rate = 0;      ///< per second; 0: no limit
+};
+
+std::unique_ptr<Sink> open_exec_sink(ExecSinkOptions options);
+
+}  // namespace sluice::sink

@@ -1,0 +1,67 @@
+#include "sink/http/request.hpp"
+
+#include <chrono>
+
+#include "core/cloudevents.hpp"
+#include "crypto/digest.hpp"
+
+namespace sluice::sink {
+namespace {
+
+std::string signature_of(std::string_view content, const std::vector<std::string>& keys) {
+  std::string signatures;
+  for (const std::string& key : keys) {
+    signatures += signatures.empty() ? "v1," : " v1,";
+    signatures += crypto::to_base64(crypto::hmac_sha256(key, content));
+  }
+  return signatures;
+}
+
+void append_body(std::string& content, const EventEnvelope& event, BodyFormat format) {
+  switch (format) {
+    case BodyFormat::envelope:
+      content += event.to_json();
+      return;
+    case BodyFormat::cloudevents_binary:
+      content += event.payload();
+      return;
+    case BodyFormat::cloudevents_structured:
+      content += cloudevents::encode_structured(event);
+      return;
+  }
+}
+
+}  // namespace
+
+DeliveryRequest::DeliveryRequest(const EventEnvelope& event, const RequestRules& rules, Timestamp now)
+    : signed_at_(now) {
+  const std::string id = event.event_id().to_string();
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count();
+  const std::string timestamp = std::to_string(seconds);
+  content_.reserve(id.size() + timestamp.size() + 2 + event.payload().size());
+  content_.append(id).append(1, '.').append(timestamp).append(1, '.');
+  body_at_ = content_.size();
+  append_body(content_, event, rules.format);
+  headers_.push_back("webhook-id: " + id);
+  headers_.push_back("webhook-timestamp: " + timestamp);
+  if (!rules.keys.empty()) headers_.push_back("webhook-signature: " + signature_of(content_, rules.keys));
+  if (rules.format == BodyFormat::cloudevents_binary) {
+    for (const auto& [name, value] : cloudevents::encode_binary_headers(event)) headers_.push_back(name + ": " + value);
+  } else if (event.trace_context()) {
+    headers_.push_back("traceparent: " + *event.trace_context());
+  }
+}
+
+std::vector<std::string> fixed_headers(BodyFormat format, std::string_view version,
+                                       const std::vector<std::pair<std::string, std::string>>& own) {
+  const bool structured = format == BodyFormat::cloudevents_structured;
+  std::vector<std::string> lines{
+      "content-type: " + (structured ? std::string{cloudevents::kStructured} : std::string{"application/json"}),
+      "user-agent: sluice/" + std::string{version},
+      // Without these libcurl would add its own.
+      "Expect:", "Accept:"};
+  for (const auto& [name, value] : own) lines.push_back(name + ": " + value);
+  return lines;
+}
+
+}  // namespace sluice::sink

@@ -1,0 +1,49 @@
+#include "sink/pace.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sluice::sink {
+namespace {
+
+using namespace std::chrono_literals;
+
+class PaceTest : public testing::Test {
+ protected:
+  std::vector<Verdict> deliver(std::size_t count) {
+    const std::vector<EventEnvelope> events(count, EventEnvelope::trusted({}));
+    return pace.deliver(events, [this](Pace::Events some) {
+      ++calls;
+      return std::vector<Verdict>(some.size());
+    });
+  }
+
+  Duration passed{};
+  int calls = 0;
+  Pace pace{2, [this] { return Timestamp{passed}; }, [this] { return RateLimiter::TimePoint{1h + passed}; }};
+};
+
+TEST_F(PaceTest, DefersWhatIsBeyondTheRateToItsTurn) {
+  const auto verdicts = deliver(4);
+  ASSERT_EQ(verdicts.size(), 4U);
+  EXPECT_EQ(verdicts[1].kind, Verdict::Kind::handled);
+  EXPECT_EQ(verdicts[2].until, Timestamp{500ms});
+  EXPECT_EQ(verdicts[3].until, Timestamp{1s});
+}
+
+TEST_F(PaceTest, DeliversNothingWhenNothingMayGo) {
+  deliver(2);
+  EXPECT_EQ(deliver(1)[0].kind, Verdict::Kind::deferred);
+  EXPECT_EQ(calls, 1);
+  passed = 500ms;
+  EXPECT_EQ(deliver(1)[0].kind, Verdict::Kind::handled);
+}
+
+TEST(Pace, WithoutARateNothingWaits) {
+  Pace pace{0};
+  const std::vector<EventEnvelope> events(5000, EventEnvelope::trusted({}));
+  const auto verdicts = pace.deliver(events, [](Pace::Events some) { return std::vector<Verdict>(some.size()); });
+  EXPECT_EQ(verdicts.back().kind, Verdict::Kind::handled);
+}
+
+}  // namespace
+}  // namespace sluice::sink

@@ -1,0 +1,86 @@
+// Where new events of one generation still wait, found without an index of what is pending: the brain of the
+// gauges. Pure.
+//
+// An event that has left the state "pending, never waited" does not come back to it, so the table is walked once,
+// from the oldest number to the newest. Behind the walk only the events that it found pending are remembered, and
+// looked at again; that they are many is rare (nobody wants them), and there is a bound.
+//
+// Events behind the place where the walk began are caught up with in small parts.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include <sluice/time.hpp>
+#include "store/postgres/scan_cursor.hpp"
+
+namespace sluice::store {
+
+/// What a look at the events numbered above `after` saw.
+struct PendingLook {
+  std::int64_t looked = 0;            ///< rows, pending or not
+  std::int64_t last = 0;              ///< the highest number among them
+  std::int64_t pending = 0;           ///< of them
+  std::optional<Timestamp> oldest;    ///< published_at of the oldest pending one
+  std::vector<std::int64_t> numbers;  ///< the first pending ones, ascending
+};
+
+class PendingWalk {
+ public:
+  static constexpr std::int64_t kLookRows = 20'000;  ///< of one look: what fits into the working memory of a session
+  static constexpr int kLooks = 5;  ///< in one round: a quarter of a second, where there is much to catch up with
+
+  /// `from`: everything up to here was claimed once, or is nobody's.
+  explicit PendingWalk(std::int64_t from, std::size_t most_remembered);
+
+  /// What a round has to know of other transactions; see ScanCursor.
+  struct Horizon {
+    std::int64_t oldest_running = 0;  ///< read before the looks
+    std::int64_t drawn = 0;           ///< every transaction that could have inserted by the end of the looks is below
+  };
+
+  // One round: begin, reopen with what is left of remembered(), look until done, end.
+  void begin();
+  [[nodiscard]] const std::set<std::int64_t>& remembered() const { return remembered_; }
+  void reopen(const std::vector<std::int64_t>& still_pending, std::optional<Timestamp> oldest);
+
+  /// The next look begins above this number; none: the round has seen enough.
+  [[nodiscard]] std::optional<std::int64_t> look_above() const;
+  void looked(const PendingLook& look);
+
+  /// The part of the history that this round should read: above the first, up to the second. None: all is read.
+  struct Range {
+    std::int64_t above = 0;
+    std::int64_t upto = 0;
+  };
+  [[nodiscard]] std::optional<Range> history() const;
+  void looked_at_history(const PendingLook& look);
+
+  void end(const Horizon& horizon);
+
+  /// Pending events; `newest` is the highest number of the generation, for what was not looked at.
+  [[nodiscard]] std::int64_t count(std::int64_t newest) const;
+  [[nodiscard]] std::optional<Timestamp> oldest() const { return oldest_; }
+
+ private:
+  void remember(std::int64_t number);
+  void note(std::optional<Timestamp> oldest);
+
+  std::size_t most_remembered_;
+  ScanCursor cursor_;
+  std::set<std::int64_t> remembered_;  // pending, at or below the cursor's low
+  std::int64_t history_read_ = 0;
+  std::int64_t history_end_;
+  // Of this round.
+  std::int64_t above_ = 0;  // the next look
+  int looks_ = 0;
+  bool done_ = false;
+  bool within_backlog_ = false;  // the last look ended among pending events
+  std::int64_t pending_ = 0;
+  std::vector<std::int64_t> numbers_;
+  std::optional<Timestamp> oldest_;
+};
+
+}  // namespace sluice::store

@@ -1,0 +1,32 @@
+// A running replay is watched, paused, resumed, made slower and cancelled.
+import { button, link, planInDrawer, reads, sees } from './steps.mjs';
+
+export default async function play({ page, url }) {
+  await page.goto(`${url}dlq/items?sel=all`);
+  await button(page, 'Replay…').click();
+  const drawer = await planInDrawer(page, '30 events', 'slowly');
+  await drawer.getByLabel('Rate').fill('1');
+  await drawer.getByLabel('Canary').fill('0');
+  await drawer.getByRole('button', { name: 'Replay 30 events' }).click();
+  await drawer.getByRole('button', { name: 'Leave it running' }).click();
+
+  await link(page.getByRole('navigation', { name: 'Screens' }), /Operations/).click();
+  const running = page.getByRole('region', { name: 'Under way' });
+  await button(running, 'Pause').click();
+  await reads(running.locator('.badge'), 'paused');
+  await button(running, 'Rate').click();
+  await running.getByLabel('Per second').fill('2');
+  await button(running, 'Set').click();
+  await button(running, 'Resume').click();
+  await reads(running.locator('.badge'), 'running');
+  await button(running, 'Cancel…').click();
+  await page.getByLabel('Reason').fill('it takes too long');
+  await button(page.getByRole('dialog'), 'Cancel operation').click();
+  const past = page.getByRole('region', { name: 'Past and planned' });
+  await reads(past.locator('.badge'), 'cancelled');
+
+  await link(past, 'replay of 30').click();
+  await sees(page, '2 per second');
+  await page.goto(`${url}audit?action=operation.cancel`);
+  await sees(page, 'it takes too long');
+}

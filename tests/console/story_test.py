@@ -1,0 +1,179 @@
+"""story_test.py SLUICE OUTAGE_WORKER STORY postgres|sqlite PICTURES: one story of the console, in Chromium, against the real daemon."""
+import contextlib
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from pull_worker import claim, fail
+from shop import Shop, expect
+
+
+def outage(shop):
+    shop.dead(5000)
+    shop.is_mended()
+    shop.serve()
+    shop.story("outage")
+    expect(shop.dead_left(), 0, "dead letters")
+    expect(shop.sql("select count(*) from core.outbox where status = 'delivered'"), ["5000"], "delivered events")
+    records = shop.json("audit", "list", "--action", "replay.bulk")["records"]
+    told = [(record["surface"], record["count"], record["reason"]) for record in records]
+    expect(told, [("console", 5000, "the provider is back")], "the audit")
+
+
+def canary(shop):
+    shop.dead(60)
+    shop.serve()
+    shop.story("canary")
+    expect(shop.dead_left(), 60, "dead letters")
+    touched = shop.sql("select count(*) from core.outbox where failure_history <> '[]'")
+    expect(touched, ["5"], "events that were replayed")
+
+
+def exceptions(shop):
+    shop.dead(60)
+    shop.is_mended()
+    shop.serve()
+    shop.story("exceptions")
+    expect(shop.dead_left(), 3, "dead letters")
+
+
+def viewer(shop):
+    shop.dead(6)
+    digest = hashlib.sha256(b"viewer-token").hexdigest()
+    config = Path(shop.folder.name) / "sluice.toml"
+    config.write_text(f'[tokens.vera]\nrole = "viewer"\ntoken_sha256 = "{digest}"\n')
+    shop.serve("--config", str(config))
+    shop.story("viewer")
+    expect(shop.dead_left(), 6, "dead letters")
+
+
+def survives(shop):
+    shop.dead(60)
+    shop.serve()
+    shop.story("survives")
+    expect(shop.dead_left(), 59, "dead letters")
+
+
+def text(shop):
+    shop.serve()
+    expect(claim(shop, "text.hostile", 0), [], "claims before anything was published")
+    note = "<script>window.taken=1</script>"
+    shop.run("publish", "text.hostile", "--data", '{"n":9007199254740993,"price":0.10000000000000000001,"note":"%s"}' % note)
+    [claimed] = claim(shop, "text.hostile", 20)
+    fail(shop, claimed, '<img src=x onerror="window.taken=2">')
+    shop.await_dead(1)
+    shop.story("text")
+
+
+def prefix(shop):
+    shop.dead(6)
+    shop.serve(HTTP_PREFIX="/ops/sluice")
+    shop.story("prefix")
+
+
+def generations(shop):
+    for words in (("allocate",), ("activate", "1"), ("allocate",), ("activate", "2")):
+        shop.run("generation", *words, "--reason", "a deployment")
+    for _ in range(3):
+        shop.run("publish", "outage.a", "--data", "{}", "--generation", "1")
+    shop.run("generation", "drain", "1", "--reason", "a deployment")
+    shop.serve("--generation", "2")
+    shop.story("generations")
+
+
+def discard(shop):
+    shop.dead(3)
+    shop.serve()
+    shop.story("discard")
+    expect(shop.dead_left(), 3, "dead letters")
+
+
+def pictures(shop):
+    shop.dead(60)
+    shop.serve()
+    shop.story("pictures")
+
+
+def keyboard(shop):
+    shop.dead(30)
+    shop.is_mended()
+    shop.serve()
+    shop.story("keyboard")
+    expect(shop.dead_left(), 0, "dead letters")
+
+
+def steer(shop):
+    shop.dead(30)
+    shop.is_mended()
+    shop.serve()
+    shop.story("steer")
+
+
+def sinks(shop):
+    shop.serve()
+    shop.story("sinks")
+
+
+def three_more_die(shop, line):
+    """What a story asks for with the word `more`."""
+    if line != "more":
+        return None
+    shop.publish(3)
+    shop.await_dead(6)
+    return "done"
+
+
+def arrivals(shop):
+    shop.dead(3)
+    shop.serve()
+    shop.story("arrivals", lambda line: three_more_die(shop, line))
+
+
+def acknowledge(shop):
+    shop.dead(3)
+    shop.serve()
+    shop.story("acknowledge", lambda line: three_more_die(shop, line))
+
+
+def slow(shop):
+    """A session that holds the outbox makes every question wait."""
+    shop.dead(6)
+    shop.serve()
+    with contextlib.ExitStack() as held:
+        def answer(line):
+            if line == "lock":
+                held.enter_context(LockedOutbox(shop.store))
+            if line == "unlock":
+                held.close()
+            return "done" if line in ("lock", "unlock") else None
+        shop.story("slow", answer)
+
+
+class LockedOutbox:
+    def __init__(self, store):
+        program = f"{os.environ['SLUICE_TEST_POSTGRES_BIN']}/psql"
+        self.session = subprocess.Popen([program, store, "-XqAt"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def __enter__(self):
+        self.session.stdin.write("begin; lock table core.outbox in access exclusive mode; select 'held';\n")
+        self.session.stdin.flush()
+        expect(self.session.stdout.readline().strip(), "held", "the lock")
+
+    def __exit__(self, *_):
+        self.session.communicate("rollback;\n")
+
+
+STORIES = {story.__name__: story for story in
+           (outage, canary, exceptions, viewer, survives, text, prefix, generations, discard, pictures, keyboard,
+            steer, sinks, arrivals, acknowledge, slow)}
+
+
+def main():
+    sluice, worker, story, kind, folder = sys.argv[1:6]
+    with Shop(sluice, worker, kind, Path(folder) / f"{story}.{kind}") as shop:
+        STORIES[story](shop)
+
+
+main()
