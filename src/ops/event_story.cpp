@@ -176,10 +176,13 @@ std::vector<HandlerState> handler_states(const store::EventRecord& event,
     if (record.generation != event.generation || !record.subscription.matches(route) || known(handler)) continue;
     HandlerState state;
     state.handler_name = handler;
-    // With one handler the row itself tells its attempts.
-    state.attempts = event.progress.empty() ? event.attempts : 0;
-    state.last_error = event.progress.empty() ? event.last_error.value_or("") : "";
-    if (event.status == Status::failed) state.state = HandlerState::State::exhausted;
+    // With one handler the row itself tells its attempts. Who subscribed after the event had failed made none of them.
+    const bool came_later = event.failed_at && record.registered_at > *event.failed_at;
+    if (event.progress.empty() && !came_later) {
+      state.attempts = event.attempts;
+      state.last_error = event.last_error.value_or("");
+    }
+    if (event.status == Status::failed && !came_later) state.state = HandlerState::State::exhausted;
     states.push_back(std::move(state));
   }
   return states;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/embedded_store.hpp"
+#include "tests/support/event_record.hpp"
 #include "tests/support/faulty_store.hpp"
 
 namespace sluice::ops {
@@ -121,6 +122,24 @@ TEST(Story, FailsWhereTheStoreFails) {
     ASSERT_FALSE(story) << verb;
     EXPECT_EQ(story.error().message, verb);
   }
+}
+
+TEST(HandlerStates, WhoSubscribedAfterTheFailureMadeNoAttempt) {
+  store::EventRecord event = test::a_record(test::id_of(1));
+  event.status = Status::failed;
+  event.attempts = 5;
+  event.last_error = "TimeoutError: slow";
+  event.failed_at = Timestamp{seconds{100}};
+  const auto subscribed = [&](std::string handler, int at) {
+    return store::SubscriptionRecord{{.handler_name = std::move(handler)}, event.generation, Timestamp{seconds{at}}};
+  };
+  const auto states = handler_states(event, {}, {subscribed("billing.meter", 50), subscribed("mail.sender", 200)});
+  ASSERT_EQ(states.size(), 2U);
+  EXPECT_EQ(states[0].state, HandlerState::State::exhausted);
+  EXPECT_EQ(states[0].attempts, 5);
+  EXPECT_EQ(states[1].state, HandlerState::State::waiting);
+  EXPECT_EQ(states[1].attempts, 0);
+  EXPECT_EQ(states[1].last_error, "");
 }
 
 }  // namespace

@@ -92,6 +92,8 @@ def discard(shop):
 
 def pictures(shop):
     shop.dead(60)
+    shop.run("dlq", "plan", "--filter", "type:outage.b")
+    shop.run("generation", "allocate", "--reason", "a deployment")
     shop.serve()
     shop.story("pictures")
 
