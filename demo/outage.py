@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """An outage to practise on: 300 events of three kinds fail at a broken receiver, and then the receiver is mended.
 
-    demo/outage.py BINARY [--listen HOST:PORT] [--keep]
+    demo/outage.py BINARY [--listen HOST:PORT] [--exit-when-ready]
 
 Everything lives in a temporary folder. Ctrl-C ends it.
 """

@@ -1,17 +1,11 @@
 #include "http/access.hpp"
 
 #include <algorithm>
-#include <cctype>
+
+#include "http/lower_case.hpp"
 
 namespace sluice::http {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string result{text};
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
 
 bool is_port(std::string_view text) {
   return text.size() <= 5 && text.find_first_not_of("0123456789") == std::string_view::npos;
@@ -24,7 +18,7 @@ std::string host_of(std::string_view authority) {
   if (bracketed && end == std::string_view::npos) return {};
   const std::string_view rest = authority.substr(std::min(end, authority.size())).substr(bracketed ? 1 : 0);
   if (!rest.empty() && (rest.front() != ':' || !is_port(rest.substr(1)))) return {};
-  return lower(bracketed ? authority.substr(1, end - 1) : authority.substr(0, end));
+  return lower_case(bracketed ? authority.substr(1, end - 1) : authority.substr(0, end));
 }
 
 }  // namespace
@@ -58,7 +52,7 @@ bool Access::same_origin(const Request& request) {
   const std::size_t scheme = origin->find("://");
   const auto host = request.header("host");
   if (scheme == std::string_view::npos || !host) return false;
-  return lower(origin->substr(scheme + 3)) == lower(*host);
+  return lower_case(origin->substr(scheme + 3)) == lower_case(*host);
 }
 
 std::optional<Caller> Access::caller(const Request& request) const {
@@ -66,7 +60,7 @@ std::optional<Caller> Access::caller(const Request& request) const {
   if (rules_.tokens.empty()) return Caller{most, rules_.own_name};
   constexpr std::string_view kScheme = "bearer ";
   const auto given = request.header("authorization");
-  if (!given || given->size() <= kScheme.size() || lower(given->substr(0, kScheme.size())) != kScheme) {
+  if (!given || given->size() <= kScheme.size() || lower_case(given->substr(0, kScheme.size())) != kScheme) {
     return std::nullopt;
   }
   const crypto::Sha256 digest = crypto::sha256(given->substr(kScheme.size()));

@@ -43,8 +43,6 @@ class Access {
   /// None: there is no such token. Compared by digest and in constant time.
   [[nodiscard]] std::optional<Caller> caller(const Request& request) const;
 
-  [[nodiscard]] bool asks_for_tokens() const { return !rules_.tokens.empty(); }
-
  private:
   AccessRules rules_;
 };

@@ -18,7 +18,7 @@ TEST(Access, WithoutTokensEverybodyIsTheDaemonsUser) {
   const Access access{AccessRules{.own_name = "root@box"}};
   EXPECT_EQ(access.caller(with({}))->role, Role::admin);
   EXPECT_EQ(access.caller(with({}))->name, "root@box");
-  EXPECT_FALSE(access.asks_for_tokens());
+  EXPECT_FALSE(access.caller(with({}))->by_token);
 }
 
 TEST(Access, ATokenNamesItsCallerAndRole) {
@@ -27,6 +27,7 @@ TEST(Access, ATokenNamesItsCallerAndRole) {
   ASSERT_TRUE(alice);
   EXPECT_EQ(alice->name, "alice");
   EXPECT_EQ(alice->role, Role::operator_);
+  EXPECT_TRUE(alice->by_token);
   EXPECT_EQ(access.caller(with({{"authorization", "bearer look"}}))->name, "bot");
 }
 

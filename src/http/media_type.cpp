@@ -1,6 +1,6 @@
 #include "http/media_type.hpp"
 
-#include <cctype>
+#include "http/lower_case.hpp"
 
 namespace sluice::http {
 
@@ -8,7 +8,7 @@ std::string media_type(const Request& request) {
   std::string type;
   for (const char c : request.header("content-type").value_or("")) {
     if (c == ';') break;
-    if (c != ' ' && c != '\t') type += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (c != ' ' && c != '\t') type += lower_case(c);
   }
   return type;
 }

@@ -20,15 +20,18 @@ Route reading_route(Desk& desk, std::string pattern, Use use) {
           {}};
 }
 
+std::optional<Response> refuse_media(const Call& call) {
+  if (call.request.body.empty() || media_type(call.request) == "application/json") return std::nullopt;
+  return problem(415, "unsupported_media", "send JSON, with Content-Type: application/json");
+}
+
 Route changing_route(Desk& desk, ChangingRoute shape, Use use) {
   return {"POST",
           std::move(shape.pattern),
           shape.role,
           shape.body_limit,
           [&desk, status = shape.status, use = std::move(use)](const Call& call) {
-            if (!call.request.body.empty() && media_type(call.request) != "application/json") {
-              return problem(415, "unsupported_media", "send JSON, with Content-Type: application/json");
-            }
+            if (auto refusal = refuse_media(call)) return *std::move(refusal);
             auto json = use(desk, call);
             return json ? json_response(status, *std::move(json)) : problem(json.error());
           },

@@ -31,6 +31,9 @@ struct ChangingRoute {
 /// A POST.
 Route changing_route(Desk& desk, ChangingRoute shape, Use use);
 
+/// The answer to a body that is not said to be JSON: a page elsewhere can send a form without being asked.
+std::optional<Response> refuse_media(const Call& call);
+
 /// Who the audit names. The console says of itself that it is the console; it is a label, not a right.
 store::Actor actor_of(const Call& call, std::string reason);
 

@@ -67,6 +67,7 @@ Result<ops::BulkRequest> request_of(const ops::Arguments& body) {
 }
 
 Response plan(Desk& desk, const Call& call) {
+  if (auto refusal = refuse_media(call)) return *std::move(refusal);
   const auto body = body_of(call, plan_parameters());
   if (!body) return problem(body.error());
   const auto request = request_of(*body);

@@ -10,12 +10,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <deque>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "http/lower_case.hpp"
 #include "http/wire_head.hpp"
 
 namespace sluice::http {
@@ -30,12 +30,6 @@ constexpr std::size_t kReadBytes = std::size_t{8} * 1024;
 constexpr std::size_t kMostPiled = std::size_t{1024} * 1024;  // of a stream that its peer does not read
 constexpr auto kLinger = std::chrono::seconds{2};
 
-std::string lower(std::string_view text) {
-  std::string result{text};
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
-
 // Twice the same of these is an attempt to be understood in two ways.
 bool must_be_single(std::string_view name) {
   return name == "host" || name == "authorization" || name == "content-type" || name == "origin";
@@ -44,7 +38,7 @@ bool must_be_single(std::string_view name) {
 std::optional<Headers> headers_of(const Parser::value_type& message) {
   Headers headers;
   for (const auto& field : message) {
-    const std::string name = lower({field.name_string().data(), field.name_string().size()});
+    const std::string name = lower_case({field.name_string().data(), field.name_string().size()});
     const std::string_view value{field.value().data(), field.value().size()};
     const auto [at, fresh] = headers.emplace(name, value);
     if (fresh) continue;
@@ -141,7 +135,7 @@ class Session final : public std::enable_shared_from_this<Session> {
     if (!headers) return refuse(http::problem(400, "malformed", "a header that may come once came twice"));
     request_.headers = *std::move(headers);
     // The parser takes a body in any other coding for none, and what follows would pass for the next request.
-    if (const auto coding = request_.header("transfer-encoding"); coding && lower(*coding) != "chunked") {
+    if (const auto coding = request_.header("transfer-encoding"); coding && lower_case(*coding) != "chunked") {
       return refuse(http::problem(501, "unsupported_coding", "the only transfer coding that is taken is chunked"));
     }
     const std::string_view target{message.target().data(), message.target().size()};
@@ -158,7 +152,7 @@ class Session final : public std::enable_shared_from_this<Session> {
     parser_->body_limit(limit);
     const auto expect = request_.header("expect");
     if (!expect) return read_body();
-    if (lower(*expect) != "100-continue") {
+    if (lower_case(*expect) != "100-continue") {
       return refuse(http::problem(417, "expectation_failed", "only 100-continue may be expected"));
     }
     out_ = "HTTP/1.1 100 Continue\r\n\r\n";

@@ -84,6 +84,7 @@ def change(call, daemon, dead):
     call("POST", "/v1/plans", {"filter": "type:shop.*", "dry_run": True})
     call("POST", "/v1/plans", {"filter": "type:nothing"})
     call("POST", "/v1/plans", {})
+    expect(call("POST", "/v1/plans", '{"all":true}', {"Content-Type": "text/plain"}).status, 415, "a plan that is a form's")
     daemon.await_(lambda: daemon.get("/v1/dlq/count")["count"] == 4, "the replayed one fails again")
     plan = call("POST", "/v1/plans", {"all": True, "except": [dead[1]], "rate": 1} | reason).json()
     expect(plan.get("total", plan), 3, "all but one of the four that are dead")

@@ -1,0 +1,104 @@
+#include "http/event_stream.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/embedded_store.hpp"
+
+namespace sluice::http {
+namespace {
+
+using std::chrono::seconds;
+using testing::HasSubstr;
+
+class Heard final : public Stream {
+ public:
+  bool send(std::string piece) override {
+    text += piece;
+    return !gone;
+  }
+  void close() override { closed = true; }
+  std::string take() { return std::exchange(text, {}); }
+
+  std::string text;
+  bool gone = false;
+  bool closed = false;
+};
+
+class EventStreamTest : public testing::Test {
+ protected:
+  EventStreamTest() {
+    desk.overview = [this](Duration) { return overview; };
+  }
+  std::shared_ptr<Heard> listen(const std::string& topics) {
+    auto stream = std::make_shared<Heard>();
+    const auto read = streams.read_topics(topics);
+    EXPECT_TRUE(read);
+    streams.add(stream, *read);
+    stream->take();
+    return stream;
+  }
+  void step() { streams.step(Timestamp{seconds{now++}}); }
+
+  test::EmbeddedStore store;
+  Desk desk{*store, ops::Entropy::system()};
+  std::string overview = R"({"n":1})";
+  EventStream streams{desk};
+  int now = 1000;
+};
+
+TEST_F(EventStreamTest, TellsWhatHasChangedAndNothingElse) {
+  const auto stream = listen("overview");
+  step();
+  EXPECT_EQ(stream->take(), "event: overview\ndata: {\"n\":1}\n\n");
+  step();
+  EXPECT_EQ(stream->take(), "");
+  overview = R"({"n":2})";
+  step();
+  EXPECT_EQ(stream->take(), "event: overview\ndata: {\"n\":2}\n\n");
+}
+
+TEST_F(EventStreamTest, GivesASignOfLifeWhenNothingHappens) {
+  const auto stream = listen("overview");
+  step();
+  stream->take();
+  now += 15;
+  step();
+  EXPECT_EQ(stream->take(), ": still here\n\n");
+}
+
+TEST_F(EventStreamTest, EachHearsItsOwnTopics) {
+  const auto all = listen("overview,operations");
+  const auto operations = listen("operations");
+  step();
+  EXPECT_THAT(all->take(), testing::AllOf(HasSubstr("event: overview"), HasSubstr("event: operations")));
+  EXPECT_EQ(operations->take(), "event: operations\ndata: {\"operations\":[]}\n\n");
+}
+
+TEST_F(EventStreamTest, WhoIsGoneIsForgotten) {
+  const auto stream = listen("overview");
+  stream->gone = true;
+  step();
+  stream->take();
+  overview = R"({"n":3})";
+  step();
+  EXPECT_EQ(stream->take(), "");
+}
+
+TEST_F(EventStreamTest, TheEndClosesEveryStream) {
+  const auto stream = listen("overview");
+  streams.close();
+  EXPECT_TRUE(stream->closed);
+}
+
+TEST_F(EventStreamTest, AnUnknownTopicIsRefused) {
+  for (const char* topics : {"", "weather", "operation:7", "overview,,operations", "operation:"}) {
+    const auto read = streams.read_topics(topics);
+    ASSERT_FALSE(read) << topics;
+    EXPECT_EQ(read.error().field, "topics");
+  }
+  EXPECT_TRUE(streams.read_topics("operation:0196b2f1-7c1e-7a3b-9d2e-5f6a7b8c9d0e"));
+}
+
+}  // namespace
+}  // namespace sluice::http
