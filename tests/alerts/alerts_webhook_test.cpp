@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "tests/alerts/alerts_fixture.hpp"
-#include "tests/support/closed_port.hpp"
 
 namespace sluice::test {
 namespace {
@@ -13,11 +12,17 @@ using testing::Not;
 
 class WebhookReceiver {
  public:
-  /// `answers`: one line per request to come; see the script.
-  explicit WebhookReceiver(const std::string& answers = "", const std::string& port = "0")
-      : process_({"/usr/bin/env", "python3", SLUICE_SOURCE_DIR "/tests/alerts/webhook_receiver.py", port}) {
-    process_.write(answers + "ready\n");
+  /// `orders`: one line per request to come, and whether it is there at all; see the script.
+  explicit WebhookReceiver(const std::string& orders = "ready\n")
+      : process_({"/usr/bin/env", "python3", SLUICE_SOURCE_DIR "/tests/alerts/webhook_receiver.py"}) {
+    process_.write(orders);
     url_ = "http://127.0.0.1:" + process_.read_line() + "/hook?key=secret";
+  }
+
+  /// From now on it answers.
+  void come_back() {
+    process_.write("ready\n");
+    process_.read_line();
   }
 
   /// The next request that came.
@@ -67,7 +72,7 @@ TEST(AlertsWebhook, ManyFailuresOfOneKindAreTwoAlerts) {
 }
 
 TEST(AlertsWebhook, ServerErrorsAreTriedAgainWithTheSameId) {
-  WebhookReceiver receiver{"500\n502\n"};
+  WebhookReceiver receiver{"500\n502\nready\n"};
   AlertingProcess process{receiver.settings()};
   process.fail("x");
   const std::string first = receiver.next();
@@ -83,7 +88,7 @@ TEST(AlertsWebhook, ServerErrorsAreTriedAgainWithTheSameId) {
 }
 
 TEST(AlertsWebhook, TooManyRequestsAreObeyed) {
-  WebhookReceiver receiver{"429|Retry-After: 1\n"};
+  WebhookReceiver receiver{"429|Retry-After: 1\nready\n"};
   AlertingProcess process{receiver.settings()};
   process.fail("x");
   EXPECT_EQ(member(receiver.next(), "answered"), "429|Retry-After: 1");
@@ -91,7 +96,7 @@ TEST(AlertsWebhook, TooManyRequestsAreObeyed) {
 }
 
 TEST(AlertsWebhook, ASilenceOfAnHourIsNotBrokenByTheStop) {
-  WebhookReceiver receiver{"429|Retry-After: 3600\n"};
+  WebhookReceiver receiver{"429|Retry-After: 3600\nready\n"};
   AlertingProcess process{receiver.settings()};
   process.fail("x");
   EXPECT_EQ(member(receiver.next(), "answered"), "429|Retry-After: 3600");
@@ -104,7 +109,7 @@ TEST(AlertsWebhook, ASilenceOfAnHourIsNotBrokenByTheStop) {
 TEST(AlertsWebhook, ARedirectIsNotFollowed) {
   WebhookReceiver elsewhere;
   const std::string target = elsewhere.settings().webhook->url;
-  WebhookReceiver receiver{"307|Location: " + target + "\n"};
+  WebhookReceiver receiver{"307|Location: " + target + "\nready\n"};
   AlertingProcess process{receiver.settings()};
   process.fail("x");
   EXPECT_EQ(member(receiver.next(), "answered"), "307|Location: " + target);
@@ -113,7 +118,7 @@ TEST(AlertsWebhook, ARedirectIsNotFollowed) {
 }
 
 TEST(AlertsWebhook, DeliveryGoesOnWhileTheReceiverHangs) {
-  WebhookReceiver receiver{"hang\n"};
+  WebhookReceiver receiver{"hang\nready\n"};
   AlertingProcess process{receiver.settings(), 1ms};
   process.fail("x");
   EXPECT_EQ(member(receiver.next(), "answered"), "hang");
@@ -129,14 +134,12 @@ TEST(AlertsWebhook, DeliveryGoesOnWhileTheReceiverHangs) {
 }
 
 TEST(AlertsWebhook, AReceiverThatWasAwayAtTheStartHearsItLater) {
-  const std::string port = std::to_string(closed_port());
-  alert::HttpChannelSettings settings;
-  settings.webhook = {"http://127.0.0.1:" + port + "/", ""};
-  AlertingProcess process{settings};
+  WebhookReceiver receiver{"away\n"};
+  AlertingProcess process{receiver.settings()};
   const Uuid id = process.fail("x");
   eventually([&] { return process.status().channels[0].failed >= 2; });
   EXPECT_THAT(process.status().channels[0].last_error, HasSubstr("no answer from the receiver"));
-  WebhookReceiver receiver{"", port};
+  receiver.come_back();
   EXPECT_EQ(member(member(receiver.next(), "body"), "event_id"), id.to_string());
 }
 

@@ -1,4 +1,4 @@
-"""webhook_receiver.py [PORT]: a webhook receiver for tests, strict about what it takes.
+"""webhook_receiver.py: a webhook receiver for tests, strict about what it takes.
 
 support/ordered_receiver.py says how it is told what to answer; `hang` reads the request and answers when the input
 ends. It prints, for each request, what it answered, the headers and the body. Something that is not an alert is

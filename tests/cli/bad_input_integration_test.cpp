@@ -39,7 +39,8 @@ TEST(BadInput, UnknownFlagAndCommand) {
 
 TEST(BadInput, UnreachablePostgresKeepsThePasswordSecret) {
   Home home;
-  const std::string store = "postgres://app:s3cret@127.0.0.1:" + std::to_string(closed_port()) + "/app";
+  const ClosedPort closed;
+  const std::string store = "postgres://app:s3cret@127.0.0.1:" + closed.number() + "/app";
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"publish", "demo.hello"}, {"status"}, {"db", "migrate"}, {"serve"}}) {
     auto line = words;

@@ -31,7 +31,8 @@ std::vector<Finished> every_user_of(const std::string& store) {
 }
 
 TEST(PostgresBadInput, AServerThatDoesNotAnswer) {
-  const std::string store = "postgres://app:s3cret@127.0.0.1:" + std::to_string(closed_port()) + "/app";
+  const ClosedPort closed;
+  const std::string store = "postgres://app:s3cret@127.0.0.1:" + closed.number() + "/app";
   for (const auto& answer : every_user_of(store)) {
     EXPECT_EQ(answer.exit, 10) << answer.err;
     EXPECT_EQ(answer.out, "");

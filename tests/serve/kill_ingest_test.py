@@ -40,9 +40,10 @@ retry = {{ attempts = 2, base = "10ms", cap = "10ms", jitter = "none" }}
 
 
 def closed_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A socket that keeps a port and refuses every connection."""
+    closed = socket.socket()
+    closed.bind(("127.0.0.1", 0))
+    return closed
 
 
 class Ledger:
@@ -151,7 +152,7 @@ def main():
     print(f"SEED={seed}", flush=True)
     moments = random.Random(seed)
     ledger = Ledger()
-    with Serving(sluice, kind, CONFIGURATION.format(closed=closed_port())) as daemon:
+    with closed_port() as closed, Serving(sluice, kind, CONFIGURATION.format(closed=closed.getsockname()[1])) as daemon:
         for _ in range(kills):
             kill_under_load(daemon, ledger, moments.randint(30, 300))
         check_batches(ledger, stored(daemon))

@@ -83,7 +83,8 @@ TEST_F(HttpSinkTest, NobodyAnswers) {
   auto options = local(receiver);
   options.timeout = 200ms;
   EXPECT_EQ(deliver_one(options).error_class, "timeout");
-  options.url = "http://127.0.0.1:" + std::to_string(closed_port()) + "/";
+  const ClosedPort closed;
+  options.url = "http://127.0.0.1:" + closed.number() + "/";
   EXPECT_EQ(deliver_one(options).error_class, "connection_refused");
   options.url = "http://no-such-host.invalid/";
   options.timeout = 60s;

@@ -1,4 +1,4 @@
-"""receiver.py [PORT]: a receiver of deliveries that does whatever receivers do; support/ordered_receiver.py says how it is told.
+"""receiver.py: a receiver of deliveries that does whatever receivers do; support/ordered_receiver.py says how it is told.
 
 For each request it prints the order that it followed, the client's port, how many requests were under way at most so
 far, the headers (names in lower case) and the body. Beside a status an order may be

@@ -1,8 +1,9 @@
 """What the receivers of the tests share: HTTP servers that are told on standard input how to answer.
 
 An order is one line per request to come: a status, optionally followed by `|Name: value` headers and `|=body`; what
-else there is belongs to the receiver. Without an order it answers 200. `ready` makes it print its port, so that orders
-given before are there before anybody knows where to send. What comes is told on standard output, one line of JSON each.
+else there is belongs to the receiver. Without an order it answers 200. `ready` makes it listen and print its port, so
+that orders given before are there before anybody knows where to send; `away` prints the port while it still refuses.
+What comes is told on standard output, one line of JSON each.
 """
 import json
 import queue
@@ -55,13 +56,20 @@ class Server(ThreadingHTTPServer):
 
 
 def run(receiver):
-    """Serves on the port of the command line, or any, until the input ends."""
-    server = Server(("127.0.0.1", int(sys.argv[1]) if len(sys.argv) > 1 else 0), receiver)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    """Serves on a port of its own until the input ends. The port is taken at the start: nobody else gets it meanwhile."""
+    server = Server(("127.0.0.1", 0), receiver, bind_and_activate=False)
+    server.server_bind()
+    serving = None
     for line in sys.stdin:
-        if line.strip() == "ready":
-            tell(server.server_address[1])
-        else:
-            orders.put(line.strip())
+        order = line.strip()
+        if order not in ("ready", "away"):
+            orders.put(order)
+            continue
+        if order == "ready" and not serving:
+            server.server_activate()
+            serving = threading.Thread(target=server.serve_forever, daemon=True)
+            serving.start()
+        tell(server.server_address[1])
     over.set()
-    server.shutdown()
+    if serving:
+        server.shutdown()
