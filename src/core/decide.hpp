@@ -6,6 +6,7 @@
 #pragma once
 
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,15 +25,18 @@ struct HandlerRun {
   double uniform01 = 0.0;  ///< for the jitter
 };
 
+using HandlerNames = std::set<std::string, std::less<>>;
+
+/// A view: what it refers to outlives the decision.
 struct EventAttempt {
-  int attempts = 0;                       ///< of the row, before this attempt
-  std::vector<HandlerProgress> progress;  ///< of the row, before this attempt
+  int attempts = 0;                           ///< of the row, before this attempt
+  std::span<const HandlerProgress> progress;  ///< of the row, before this attempt
   /// The subscribed handlers that had not handled the event when this attempt began.
-  std::vector<std::string> open;
-  std::vector<HandlerRun> runs;               ///< some of `open`
-  std::set<std::string, std::less<>> served;  ///< handlers that some live worker hosts
-  std::set<std::string, std::less<>> hosted;  ///< handlers that this process hosts
-  Timestamp now{};                            ///< the store's clock, as well as it is known
+  std::span<const std::string> open;
+  std::span<const HandlerRun> runs;  ///< some of `open`
+  const HandlerNames& served;        ///< handlers that some live worker hosts
+  const HandlerNames& hosted;        ///< handlers that this process hosts
+  Timestamp now{};                   ///< the store's clock, as well as it is known
 };
 
 struct Decision {

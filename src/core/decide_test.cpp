@@ -22,10 +22,21 @@ HandlerRun refused(const std::string& name) {
   return {name, Outcome::failed({"TerminalError", "never", {}, true}), policy(), 0.5};
 }
 
+struct Attempt {
+  int attempts = 0;
+  std::vector<HandlerProgress> progress;
+  std::vector<std::string> open;
+  std::vector<HandlerRun> runs;
+  HandlerNames served;
+  HandlerNames hosted;
+};
+Decision decide(const Attempt& made) {
+  return decide(EventAttempt{made.attempts, made.progress, made.open, made.runs, made.served, made.hosted, kNow});
+}
+
 // Handlers a.* are hosted here; all are served by somebody.
-EventAttempt attempt(std::vector<std::string> open, std::vector<HandlerRun> runs) {
-  EventAttempt made;
-  made.now = kNow;
+Attempt attempt(std::vector<std::string> open, std::vector<HandlerRun> runs) {
+  Attempt made;
   for (const std::string& name : open) {
     made.served.insert(name);
     if (name.starts_with("a.")) made.hosted.insert(name);
@@ -49,7 +60,7 @@ TEST(Decide, DeliveredWhenTheOnlyHandlerHasHandledIt) {
 }
 
 TEST(Decide, TheOnlyHandlerFailsAsSettleSays) {
-  EventAttempt fifth = attempt({"a.one"}, {failed("a.one")});
+  Attempt fifth = attempt({"a.one"}, {failed("a.one")});
   fifth.attempts = 4;
   const Decision decision = decide(fifth);
   EXPECT_EQ(decision.settlement.next, Status::failed);
@@ -95,7 +106,7 @@ TEST(Decide, AFailureHereDoesNotDelayTheOthers) {
 }
 
 TEST(Decide, EachHandlerHasItsOwnAttempts) {
-  EventAttempt second = attempt({"a.one", "a.two"}, {failed("a.one"), failed("a.two")});
+  Attempt second = attempt({"a.one", "a.two"}, {failed("a.one"), failed("a.two")});
   second.attempts = 3;
   second.progress = {{"a.one", 3, kNow, false, "x", "x", "x"}, {"a.two", 1, kNow, false, "x", "x", "x"}};
   const Decision decision = decide(second);
@@ -110,7 +121,7 @@ TEST(Decide, EachHandlerHasItsOwnAttempts) {
 }
 
 TEST(Decide, ExhaustedFailsTheEventWhenTheOthersHadTheirChance) {
-  EventAttempt fifth = attempt({"a.one", "a.two"}, {failed("a.one"), failed("a.two")});
+  Attempt fifth = attempt({"a.one", "a.two"}, {failed("a.one"), failed("a.two")});
   fifth.attempts = 4;
   fifth.progress = {{"a.one", 4, kNow, false, "x", "x", "x"}, {"a.two", 1, kNow, false, "x", "x", "x"}};
   const Decision decision = decide(fifth);
@@ -126,7 +137,7 @@ TEST(Decide, ATerminalFailureWaitsForAnotherContextsFirstTry) {
   EXPECT_EQ(decision.settlement.lane, "b");
 
   // Context b handles it: now the event fails, with the error of a.one.
-  EventAttempt there = attempt({"a.one", "b.one"}, {handled("b.one")});
+  Attempt there = attempt({"a.one", "b.one"}, {handled("b.one")});
   there.attempts = 1;
   there.progress = decision.settlement.progress;
   there.hosted = {"b.one"};
@@ -138,7 +149,7 @@ TEST(Decide, ATerminalFailureWaitsForAnotherContextsFirstTry) {
 }
 
 TEST(Decide, ATerminalFailureDoesNotWaitForAContextWithoutWorkers) {
-  EventAttempt alone = attempt({"a.one", "b.one"}, {refused("a.one")});
+  Attempt alone = attempt({"a.one", "b.one"}, {refused("a.one")});
   alone.served = {"a.one"};
   EXPECT_EQ(decide(alone).settlement.next, Status::failed);
 }
@@ -152,7 +163,7 @@ TEST(Decide, DeferringCountsNothing) {
 }
 
 TEST(Decide, AHandlerThatWasAloneKeepsItsCountWhenASecondSubscribes) {
-  EventAttempt third = attempt({"a.one", "b.one"}, {failed("a.one")});
+  Attempt third = attempt({"a.one", "b.one"}, {failed("a.one")});
   third.attempts = 2;
   const Decision decision = decide(third);
   EXPECT_EQ(of(decision, "a.one").attempts, 3);

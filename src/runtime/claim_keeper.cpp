@@ -10,6 +10,10 @@ constexpr Duration kLongestRest = std::chrono::seconds{1};
 
 }  // namespace
 
+bool ClaimKeeper::Hold::Run::runs(const Uuid& event) const {
+  return std::find(events.begin(), events.end(), event) != events.end();
+}
+
 ClaimKeeper::Hold::Hold(ClaimKeeper& keeper, std::vector<store::ClaimRef> claims, TimePoint claimed)
     : keeper_(keeper), claims_(std::move(claims)), renewed_(claimed) {
   const std::lock_guard lock{keeper_.mutex_};
@@ -37,7 +41,11 @@ bool ClaimKeeper::Hold::end() {
 
 void ClaimKeeper::Hold::forget(const Uuid& event) {
   const std::lock_guard lock{mutex_};
-  std::erase_if(claims_, [&](const store::ClaimRef& claim) { return claim.event_id == event; });
+  const auto found = std::find_if(claims_.begin() + static_cast<std::ptrdiff_t>(forgotten_), claims_.end(),
+                                  [&](const store::ClaimRef& claim) { return claim.event_id == event; });
+  if (found == claims_.end()) return;
+  std::rotate(claims_.begin() + static_cast<std::ptrdiff_t>(forgotten_), found, found + 1);
+  ++forgotten_;
 }
 
 bool ClaimKeeper::Hold::lost(const Uuid& event) const {
@@ -66,9 +74,9 @@ ClaimKeeper::Due ClaimKeeper::expire_and_collect(TimePoint now) {
     }
     if (now - hold->renewed_ < options_.ttl / 3) continue;
     due.holds.push_back(hold);
-    for (const store::ClaimRef& claim : hold->claims_) {
+    for (const store::ClaimRef& claim : hold->held()) {
       // A handler that outstays its time does not keep others from the event for ever.
-      const bool overrun = hold->run_ && hold->run_->timed_out && hold->run_->events.contains(claim.event_id);
+      const bool overrun = hold->run_ && hold->run_->timed_out && hold->run_->runs(claim.event_id);
       if (!overrun && !hold->lost_.contains(claim.event_id)) due.claims.push_back(claim);
     }
   }
@@ -80,11 +88,12 @@ void ClaimKeeper::mark_lost(const std::vector<Uuid>& lost, const Due& renewed, T
     const std::lock_guard lock{hold->mutex_};
     hold->renewed_ = now;
     for (const Uuid& event : lost) {
-      const bool mine = std::any_of(hold->claims_.begin(), hold->claims_.end(),
-                                    [&](const store::ClaimRef& claim) { return claim.event_id == event; });
+      const auto held = hold->held();
+      const bool mine =
+          std::any_of(held.begin(), held.end(), [&](const store::ClaimRef& claim) { return claim.event_id == event; });
       if (!mine || !hold->lost_.insert(event).second) continue;
       logger_.warn("claim lost", {{"event_id", event.to_string()}});
-      if (hold->run_ && hold->run_->events.contains(event)) hold->run_->stop.request_stop();
+      if (hold->run_ && hold->run_->runs(event)) hold->run_->stop.request_stop();
     }
   }
 }

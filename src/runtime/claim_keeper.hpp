@@ -50,7 +50,8 @@ class ClaimKeeper {
     friend class ClaimKeeper;
     // Without initialisers of its own: clang cannot use those before the outer class is complete.
     struct Run {
-      std::set<Uuid> events;
+      std::vector<Uuid> events;
+      [[nodiscard]] bool runs(const Uuid& event) const;
       std::stop_source stop;
       std::optional<TimePoint> deadline;
       bool timed_out;
@@ -58,7 +59,9 @@ class ClaimKeeper {
 
     ClaimKeeper& keeper_;
     mutable std::mutex mutex_;
+    [[nodiscard]] std::span<const store::ClaimRef> held() const { return std::span{claims_}.subspan(forgotten_); }
     std::vector<store::ClaimRef> claims_;
+    std::size_t forgotten_ = 0;  // at the front: events are settled in the order in which they were claimed
     std::set<Uuid> lost_;
     TimePoint renewed_;
     std::optional<Run> run_;

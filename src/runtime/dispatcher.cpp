@@ -53,13 +53,14 @@ Dispatcher::Dispatcher(const DispatchEnvironment& environment, const telemetry::
 
 Result<std::vector<Work>> Dispatcher::plan(std::vector<store::ClaimedEvent> events, ClaimKeeper::TimePoint claimed) {
   const auto registry = environment_.registry.current();
+  RouteMemo routes{*registry};
   std::vector<Work> works;
-  std::vector<std::vector<std::string>> subscribed;
+  std::vector<HandlerList> subscribed;
   works.reserve(events.size());
   subscribed.reserve(events.size());
   for (store::ClaimedEvent& event : events) {
     works.push_back({std::move(event), claimed});
-    subscribed.push_back(registry->matching(works.back().route()));
+    subscribed.emplace_back(routes.matching(works.back().route()));
   }
   auto found = find_handled(works, subscribed);
   if (!found) {
@@ -87,13 +88,12 @@ Result<std::vector<Work>> Dispatcher::plan(std::vector<store::ClaimedEvent> even
 
 // Dedup is looked up for every subscribed handler, hosted or not: "all have handled it" must be known. A
 // handler that is alone with an event is spared when it is idempotent, or when its transaction will ask.
-Result<void> Dispatcher::find_handled(std::vector<Work>& works,
-                                      const std::vector<std::vector<std::string>>& subscribed) {
-  std::vector<std::vector<std::string>> asked = subscribed;
+Result<void> Dispatcher::find_handled(std::vector<Work>& works, std::span<const HandlerList> subscribed) {
+  std::vector<HandlerList> asked{subscribed.begin(), subscribed.end()};
   for (std::size_t i = 0; i < works.size(); ++i) {
     if (subscribed[i].size() != 1 || !works[i].event.progress.empty()) continue;
     const RegisteredHandler* only = environment_.handlers.find(subscribed[i].front());
-    if (only != nullptr && (only->idempotent || is_once(*only))) asked[i].clear();
+    if (only != nullptr && (only->idempotent || is_once(*only))) asked[i] = {};
   }
   return runtime::find_handled(environment_.store, works, asked);
 }

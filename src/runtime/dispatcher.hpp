@@ -57,7 +57,7 @@ class Dispatcher {
  private:
   struct Batch;
   Result<std::vector<Work>> plan(std::vector<store::ClaimedEvent> events, ClaimKeeper::TimePoint claimed);
-  Result<void> find_handled(std::vector<Work>& works, const std::vector<std::vector<std::string>>& subscribed);
+  Result<void> find_handled(std::vector<Work>& works, std::span<const HandlerList> subscribed);
   void run_each(Batch& batch);
   void run_together(Batch& batch);
   Result<void> run_once(Batch& batch);

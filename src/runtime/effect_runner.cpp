@@ -206,6 +206,7 @@ Result<std::size_t> EffectRunner::run_batch(Pass& pass, std::span<Work* const> w
 
 Result<void> EffectRunner::settle(Pass& pass) {
   const auto registry = registry_.current();
+  RouteMemo routes{*registry};
   std::vector<store::SettleItem> items;
   for (const Pass::Result& result : pass.results) {
     if (result.fenced || !pass.last(*result.work)) continue;
@@ -217,7 +218,7 @@ Result<void> EffectRunner::settle(Pass& pass) {
       if (result.outcome.kind == Outcome::Kind::handled) work.recorded.insert(pass.handler.name());
       work.note(pass.handler, result.outcome, result.took, options_.uniform01());
     }
-    decide_work(work, {*registry, handlers_});
+    decide_work(work, {*registry, routes, handlers_});
     items.push_back(work.decision);
     pass.decided.push_back(std::move(work));
   }

@@ -71,8 +71,10 @@ void PullSettling::note_presence(const PullToken& token) {
 Result<void> PullSettling::settle_generation(Batch& batch) {
   RegistryView registry{store_, {batch.generation, 3 * PullPresence::kInterval}};
   if (auto fresh = registry.refresh(); !fresh) return fresh;
-  std::vector<std::vector<std::string>> subscribed;
-  for (const Work& work : batch.works) subscribed.push_back(registry.current()->matching(work.route()));
+  const auto snapshot = registry.current();
+  RouteMemo routes{*snapshot};
+  std::vector<HandlerList> subscribed;
+  for (const Work& work : batch.works) subscribed.emplace_back(routes.matching(work.route()));
   if (auto found = find_handled(store_, batch.works, subscribed); !found) return found;
   Settler settler{store_,
                   registry,

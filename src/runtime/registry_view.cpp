@@ -13,6 +13,16 @@ std::vector<std::string> RegistrySnapshot::matching(const Route& route) const {
   return names;
 }
 
+const std::vector<std::string>& RouteMemo::matching(const Route& route) {
+  const auto known = std::find_if(known_.begin(), known_.end(), [&](const Known& one) {
+    return one.event_type == route.event_type && one.channel == route.channel && one.target == route.target;
+  });
+  if (known != known_.end()) return known->handlers;
+  const std::optional<std::string> target = route.target ? std::optional{std::string{*route.target}} : std::nullopt;
+  known_.push_front({std::string{route.event_type}, target, std::string{route.channel}, registry_.matching(route)});
+  return known_.front().handlers;
+}
+
 bool RegistrySnapshot::has_all(const std::vector<std::string>& handlers) const {
   return std::all_of(handlers.begin(), handlers.end(), [this](const std::string& name) {
     return std::any_of(subscriptions.begin(), subscriptions.end(),

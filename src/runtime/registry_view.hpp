@@ -3,8 +3,10 @@
 // Thread-safety: any number of threads.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -23,6 +25,23 @@ struct RegistrySnapshot {
   /// The names of the handlers that want the event.
   [[nodiscard]] std::vector<std::string> matching(const Route& route) const;
   [[nodiscard]] bool has_all(const std::vector<std::string>& handlers) const;
+};
+
+/// The same, remembered: the events of a batch are of few kinds. For one thread.
+class RouteMemo {
+ public:
+  explicit RouteMemo(const RegistrySnapshot& registry) : registry_(registry) {}
+  const std::vector<std::string>& matching(const Route& route);
+
+ private:
+  struct Known {
+    std::string event_type;
+    std::optional<std::string> target;
+    std::string channel;
+    std::vector<std::string> handlers;
+  };
+  const RegistrySnapshot& registry_;
+  std::deque<Known> known_;  // the latest first; stays put while it grows
 };
 
 struct RegistryViewOptions {

@@ -107,15 +107,17 @@ void Settler::add(Work work) { works_.push_back(std::move(work)); }
 
 Result<store::SettleReport> Settler::try_settle() {
   const auto registry = registry_.current();
+  RouteMemo routes{*registry};
   std::vector<store::SettleItem> items;
   items.reserve(works_.size());
   for (Work& work : works_) {
-    decide_work(work, {*registry, handlers_});
-    items.push_back(work.decision);
+    decide_work(work, {*registry, routes, handlers_});
+    items.push_back(std::move(work.decision));
   }
   const auto begun = std::chrono::steady_clock::now();
   auto settled = store_.settle(items, registry->version);
   observer_.answered(std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - begun));
+  for (std::size_t i = 0; i < items.size(); ++i) works_[i].decision = std::move(items[i]);
   return settled;
 }
 

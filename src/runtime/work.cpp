@@ -37,8 +37,7 @@ void Work::note(const RegisteredHandler& handler, Outcome outcome, Duration took
   notes.push_back({handler.name(), std::move(outcome), took, false});
 }
 
-Result<void> find_handled(store::Claiming& store, std::span<Work> works,
-                          std::span<const std::vector<std::string>> handlers) {
+Result<void> find_handled(store::Claiming& store, std::span<Work> works, std::span<const HandlerList> handlers) {
   std::vector<store::HandledKey> keys;
   for (std::size_t i = 0; i < works.size(); ++i) {
     for (const std::string& handler : handlers[i]) {
@@ -62,19 +61,8 @@ void decide_work(Work& work, const DecisionInput& input) {
   store::SettleItem& decision = work.decision;
   decision = {};
   decision.claim = work.event.claim;
-  decision.idempotency_key = work.event.envelope.idempotency_key();
 
-  EventAttempt attempt;
-  attempt.attempts = work.event.attempts;
-  attempt.progress = work.event.progress;
-  attempt.now = work.store_now();
-  attempt.hosted = input.hosted.names();
-  attempt.served = input.registry.served;
-  attempt.runs = work.runs;
-  const std::vector<std::string> subscribed = input.registry.matching(work.route());
-  for (const std::string& handler : subscribed) {
-    if (!work.handled_before.contains(handler)) attempt.open.push_back(handler);
-  }
+  const std::vector<std::string>& subscribed = input.routes.matching(work.route());
   // Nobody wants it any more, or it was not tried: back as it was.
   if (subscribed.empty() || (work.release && work.runs.empty())) {
     decision.settlement = settle(work.event.attempts, Outcome::released(), {}, 0.0);
@@ -83,11 +71,22 @@ void decide_work(Work& work, const DecisionInput& input) {
     if (subscribed.empty()) decision.settlement.delay = kRestOfTheUnwanted;
     return;
   }
-  Decision made = decide(attempt);
+  std::vector<std::string> open;
+  for (const std::string& handler : subscribed) {
+    if (!work.handled_before.contains(handler)) open.push_back(handler);
+  }
+  Decision made = decide({.attempts = work.event.attempts,
+                          .progress = work.event.progress,
+                          .open = open,
+                          .runs = work.runs,
+                          .served = input.registry.served,
+                          .hosted = input.hosted.names(),
+                          .now = work.store_now()});
   decision.settlement = std::move(made.settlement);
   for (std::string& handler : made.handled_by) {
-    if (needs_record(work, handler, input, attempt.open.size())) decision.handled_by.push_back(std::move(handler));
+    if (needs_record(work, handler, input, open.size())) decision.handled_by.push_back(std::move(handler));
   }
+  if (!decision.handled_by.empty()) decision.idempotency_key = work.event.envelope.idempotency_key();
 }
 
 }  // namespace sluice::runtime

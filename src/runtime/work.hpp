@@ -42,11 +42,12 @@ struct Work {
 
 /// Looks up who has handled these events already, among the handlers that are asked about: one list per work. Notes it
 /// in `handled_before`.
-Result<void> find_handled(store::Claiming& store, std::span<Work> works,
-                          std::span<const std::vector<std::string>> handlers);
+using HandlerList = std::span<const std::string>;
+Result<void> find_handled(store::Claiming& store, std::span<Work> works, std::span<const HandlerList> handlers);
 
 struct DecisionInput {
   const RegistrySnapshot& registry;
+  RouteMemo& routes;  ///< of that registry
   const HandlerSet& hosted;
 };
 

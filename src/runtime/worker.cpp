@@ -69,7 +69,8 @@ void Worker::adapt(std::size_t claimed, Duration took) {
     const double each = static_cast<double>(took.count()) / static_cast<double>(claimed);
     microseconds_per_event_ += (each - microseconds_per_event_) * (microseconds_per_event_ == 0.0 ? 1.0 : kWeight);
   }
-  const bool full = claimed >= static_cast<std::size_t>(batch_size_);
+  // Nearly full is full: numbers that were drawn and rolled back leave holes.
+  const bool full = 4 * claimed >= 3 * static_cast<std::size_t>(batch_size_);
   const int grown = batch_size_ > options_.batch_max / 2 ? options_.batch_max : batch_size_ * 2;
   batch_size_ = full ? grown : options_.batch_min;
   const double fitting = static_cast<double>(options_.batch_time.count()) / std::max(microseconds_per_event_, 1.0);

@@ -81,8 +81,6 @@ END NOT NULL,
     source text NOT NULL,
     target text,
     content_class text DEFAULT 'default'::text NOT NULL,
-    idempotency_key text NOT NULL,
-    payload jsonb DEFAULT '{}'::jsonb NOT NULL,
     ordering_key text,
     workspace_id uuid,
     trace_context text,
@@ -97,10 +95,11 @@ END NOT NULL,
     fingerprint text,
     deleted_at timestamp with time zone,
     progress jsonb,
-    lane text DEFAULT ''::text NOT NULL,
+    lane text,
     failed_at timestamp with time zone,
     cluster_id bigint,
-    CONSTRAINT outbox_status_known CHECK ((status = ANY (ARRAY['pending'::text, 'in_flight'::text, 'delivered'::text, 'failed'::text])))
+    idempotency_key text NOT NULL,
+    payload jsonb DEFAULT '{}'::jsonb NOT NULL
 )
 WITH (fillfactor='30', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='2000', autovacuum_vacuum_insert_scale_factor='0.1', autovacuum_analyze_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
 COMMENT ON TABLE core.outbox IS 'Events through their whole life: pending, in_flight, delivered, failed';
@@ -122,32 +121,52 @@ CREATE FUNCTION core.default_generation() RETURNS bigint
     AS $$
     select coalesce((select max(generation) from core.deployments where state = 'live'), 1)
 $$;
-CREATE FUNCTION core.effect_enter(p_handler text, p_ids uuid[], p_claim_seqs bigint[], p_keys text[]) RETURNS TABLE(id uuid, entered text)
+CREATE FUNCTION core.effect_enter(p_handler text, p_tids tid[], p_ids uuid[], p_claim_seqs bigint[], p_keys text[]) RETURNS SETOF text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
-    SET enable_hashjoin TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'on'
     SET enable_mergejoin TO 'off'
+    SET enable_nestloop TO 'off'
+    SET enable_tidscan TO 'on'
     SET jit TO 'off'
     AS $$
-#variable_conflict use_column
 declare
     v_held  uuid[];
     v_fresh uuid[];
+    v_rows  bigint;
 begin
-    v_held := array(
-        select o.id from core.outbox o join unnest(p_ids, p_claim_seqs) as t(id, claim_seq) on o.id = t.id
-        where o.claim_seq = t.claim_seq and o.status = 'in_flight');
+    select count(*) into v_rows
+    from core.outbox o join unnest(p_ids, p_claim_seqs) as t(id, claim_seq) on o.id = t.id and o.claim_seq = t.claim_seq
+    where o.ctid = any (p_tids) and o.status = 'in_flight';
+    if v_rows = cardinality(p_ids) then
+        v_held := p_ids;
+    else
+        v_held := array(
+            select o.id from core.outbox o join unnest(p_ids, p_claim_seqs) as t(id, claim_seq) on o.id = t.id and o.claim_seq = t.claim_seq
+            where o.id = any (p_ids) and o.status = 'in_flight');
+    end if;
+    -- Most often none of them was handled before: without ON CONFLICT each row is inserted once and not probed for first.
+    if cardinality(v_held) = cardinality(p_ids) then
+        begin
+            insert into core.event_handled (handler_name, idempotency_key, event_id)
+            select p_handler, t.key, t.id from unnest(p_ids, p_keys) as t(id, key) order by t.key collate "C";
+            return;
+        exception when unique_violation then
+            null;
+        end;
+    end if;
     with recorded as (
         insert into core.event_handled (handler_name, idempotency_key, event_id)
-        select p_handler, t.key, t.id from unnest(p_ids, p_keys) as t(id, key)
-        where t.id = any (v_held)
-        order by t.key
+        select p_handler, t.key, t.id from unnest(p_ids, p_keys) as t(id, key) join unnest(v_held) as h(id) on h.id = t.id
+        order by t.key collate "C"
         on conflict do nothing
         returning event_id)
     select coalesce(array_agg(r.event_id), '{}') into v_fresh from recorded r;
     return query
-    select t.id, case when t.id = any (v_fresh) then 'fresh' when t.id = any (v_held) then 'handled' else 'fenced' end
+    select case when t.id = any (v_fresh) then 'fresh' when t.id = any (v_held) then 'handled' else 'fenced' end
     from unnest(p_ids) with ordinality as t(id, place)
     order by t.place;
 end
@@ -587,7 +606,68 @@ begin
     return v_operation;
 end
 $$;
-CREATE FUNCTION core.outbox_claim(p_generation bigint, p_worker text, p_limit integer, p_ttl interval, p_after bigint, p_upto bigint, p_interests text[], p_handlers text[], p_lanes text[]) RETURNS TABLE(head bigint, batch bigint, tid tid, id uuid, seq bigint, claim_seq bigint, attempts integer, event_type text, event_version integer, occurred_at timestamp with time zone, source text, target text, workspace_id uuid, payload jsonb, idempotency_key text, trace_context text, channel text, ordering_key text, claimed_at timestamp with time zone, progress jsonb)
+CREATE FUNCTION core.outbox_acknowledge(p_tids tid[], p_ids uuid[], p_claim_seqs bigint[], p_done_batches bigint[], p_based_on bigint, p_durable boolean) RETURNS SETOF uuid
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_indexscan TO 'on'
+    SET enable_hashjoin TO 'on'
+    SET enable_mergejoin TO 'off'
+    SET enable_nestloop TO 'off'
+    SET enable_tidscan TO 'on'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_rows bigint;
+begin
+    if p_based_on <> (select s.value::bigint from core.settings s where s.key = 'subscriptions_version') then
+        raise exception 'the subscriptions have changed' using errcode = 'SL410';
+    end if;
+    -- A lost acknowledgement is a redelivery.
+    if not p_durable then
+        perform set_config('synchronous_commit', 'off', true);
+    end if;
+    update core.outbox o
+    set status = 'delivered', delivered_at = now(), progress = null
+    from unnest(p_ids, p_claim_seqs) as t(id, claim_seq)
+    where o.ctid = any (p_tids) and o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight';
+    get diagnostics v_rows = row_count;
+    if v_rows < cardinality(p_ids) then
+        return query select core.outbox_acknowledge_by_id(p_ids, p_claim_seqs);
+    end if;
+    if cardinality(p_done_batches) > 0 then
+        delete from core.claims c where c.batch = any (p_done_batches);
+    end if;
+end
+$$;
+CREATE FUNCTION core.outbox_acknowledge_by_id(p_ids uuid[], p_claim_seqs bigint[]) RETURNS SETOF uuid
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_nestloop TO 'on'
+    SET enable_indexscan TO 'on'
+    SET jit TO 'off'
+    AS $$
+begin
+    update core.outbox o
+    set status = 'delivered', delivered_at = now(), progress = null
+    from unnest(p_ids, p_claim_seqs) as t(id, claim_seq)
+    where o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight';
+    -- Delivered at this transaction's own time: by this call.
+    return query
+    select t.id from unnest(p_ids, p_claim_seqs) as t(id, claim_seq)
+    where not exists (
+        select from core.outbox o
+        where o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'delivered' and o.delivered_at = now());
+end
+$$;
+CREATE FUNCTION core.outbox_claim(p_generation bigint, p_worker text, p_limit integer, p_ttl interval, p_after bigint, p_upto bigint, p_interests text[], p_handlers text[], p_lanes text[], p_due boolean) RETURNS TABLE(head bigint, top bigint, batch bigint, tid tid, id uuid, seq bigint, claim_seq bigint, attempts integer, event_type text, event_version integer, occurred_at timestamp with time zone, source text, target text, workspace_id uuid, payload jsonb, idempotency_key text, trace_context text, channel text, ordering_key text, claimed_at timestamp with time zone, progress jsonb)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -615,7 +695,7 @@ declare
 begin
     -- A lost claim is a redelivery, so its commit need not wait for the disk.
     perform set_config('synchronous_commit', 'off', true);
-    if p_upto is null then
+    if p_due then
         -- Index outbox_waiting, once per lane.
         select coalesce(array_agg(c.tid) filter (where not c.blocked), '{}'), array_agg(c.seq) filter (where not c.blocked),
                array_agg(c.tid) filter (where c.blocked)
@@ -628,7 +708,7 @@ begin
                        o.ordering_key is not null
                            and core.outbox_key_blocker(o.ordering_key, o.seq, o.failure_history <> '[]') is not null as blocked
                 from core.outbox o
-                where o.generation = p_generation and o.lane = l.lane and o.retry_after <= now()
+                where o.generation = p_generation and coalesce(o.lane, '') = l.lane and o.retry_after <= now()
                   and o.status = 'pending' and o.deleted_at is null
                   and (p_interests is null or core.outbox_route(o) like any (p_interests))
                   and (o.progress is null or core.outbox_waits_for(o.progress, p_handlers))
@@ -665,8 +745,10 @@ begin
             order by o.seq
             limit v_room
             for update of o skip locked) c;
-        if v_top > p_after and coalesce(cardinality(v_fresh), 0) + coalesce(cardinality(v_parked), 0) < v_room then
-            v_head := greatest(v_head, v_top);
+        if coalesce(cardinality(v_fresh), 0) + coalesce(cardinality(v_parked), 0) < v_room then
+            v_head := greatest(v_head, p_upto, v_top, p_after);
+        elsif p_upto is null and v_top is null then
+            v_top := (select o.seq from core.outbox o where o.generation = p_generation order by o.seq desc limit 1);
         end if;
         v_take := v_take || v_fresh;
         v_seqs := v_seqs || v_fresh_seqs;
@@ -679,6 +761,7 @@ begin
     if cardinality(v_take) = 0 then
         if v_head is not null then
             head := v_head;
+            top := v_top;
             return next;
         end if;
         return;
@@ -691,7 +774,7 @@ begin
     set status = 'in_flight', claimed_at = now(), claimed_by = p_worker, claim_seq = o.claim_seq + 1,
         retry_after = null, blocked_since = null
     where o.ctid = any (v_take)
-    returning v_head, v_batch, o.ctid, o.id, o.seq, o.claim_seq, o.attempts, o.event_type, o.event_version, o.occurred_at, o.source,
+    returning v_head, v_top, v_batch, o.ctid, o.id, o.seq, o.claim_seq, o.attempts, o.event_type, o.event_version, o.occurred_at, o.source,
         o.target, o.workspace_id, o.payload, o.idempotency_key, o.trace_context, o.channel, o.ordering_key, o.claimed_at, o.progress;
 end
 $$;
@@ -700,6 +783,8 @@ CREATE FUNCTION core.outbox_complaint(p_event core.outbox) RETURNS text
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
     select case
+        when p_event.status not in ('pending', 'in_flight', 'delivered', 'failed') then
+            'status must be pending, in_flight, delivered or failed'
         when octet_length(p_event.event_type) not between 1 and 255 then 'event_type must have 1 to 255 bytes'
         when p_event.event_version < 1 then 'event_version must be at least 1'
         when p_event.source !~ '^[a-z][a-z0-9_]*$' then 'source must be a context name: [a-z][a-z0-9_]*'
@@ -1088,8 +1173,6 @@ CREATE FUNCTION core.outbox_settle(p_tids tid[], p_ids uuid[], p_claim_seqs bigi
     SET enable_tidscan TO 'on'
     SET jit TO 'off'
     AS $$
-declare
-    v_rows bigint;
 begin
     if p_based_on <> (select s.value::bigint from core.settings s where s.key = 'subscriptions_version') then
         raise exception 'the subscriptions have changed' using errcode = 'SL410';
@@ -1105,24 +1188,7 @@ begin
         on conflict do nothing;
     end if;
     if cardinality(p_ids) > 0 then
-        update core.outbox o
-        set status = 'delivered', delivered_at = now(), progress = null
-        from unnest(p_tids, p_ids, p_claim_seqs) as t(tid, id, claim_seq)
-        where o.ctid = t.tid and o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight';
-        get diagnostics v_rows = row_count;
-        if v_rows < cardinality(p_ids) then
-            -- The tuple moved (a heartbeat), the locator was unknown, or the claim is lost.
-            update core.outbox o
-            set status = 'delivered', delivered_at = now(), progress = null
-            from unnest(p_ids, p_claim_seqs) as t(id, claim_seq)
-            where o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight';
-            -- Delivered at this transaction's own time: by this call.
-            return query
-            select t.id from unnest(p_ids, p_claim_seqs) as t(id, claim_seq)
-            where not exists (
-                select from core.outbox o
-                where o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'delivered' and o.delivered_at = now());
-        end if;
+        return query select core.outbox_acknowledge(p_tids, p_ids, p_claim_seqs, '{}', null, true);
     end if;
     if cardinality(p_undelivered) > 0 then
         return query
@@ -1136,7 +1202,7 @@ begin
                 first_failed_at = case when t.recorded then coalesce(o.first_failed_at, now()) else o.first_failed_at end,
                 retry_after     = case when t.next = 'pending' then coalesce(t.not_before, now() + t.delay) end,
                 progress        = t.progress,
-                lane            = t.lane,
+                lane            = nullif(t.lane, ''),
                 failed_at       = case when t.next = 'failed' then now() end,
                 cluster_id      = case when t.next = 'failed' then core.failure_cluster(
                     o.event_type, o.source, o.target,
@@ -1361,7 +1427,8 @@ CREATE TABLE core.claims (
     expires_at timestamp with time zone NOT NULL,
     seqs bigint[] NOT NULL
 )
-WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='2000', autovacuum_vacuum_cost_delay='0');
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='2000', autovacuum_vacuum_cost_delay='0', toast_tuple_target='8160');
+ALTER TABLE ONLY core.claims ALTER COLUMN seqs SET STORAGE EXTERNAL;
 ALTER TABLE core.claims ALTER COLUMN batch ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME core.claims_batch_seq
     START WITH 1
@@ -1371,8 +1438,8 @@ ALTER TABLE core.claims ALTER COLUMN batch ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 CREATE TABLE core.event_handled (
-    handler_name text NOT NULL,
-    idempotency_key text NOT NULL,
+    handler_name text NOT NULL COLLATE pg_catalog."C",
+    idempotency_key text NOT NULL COLLATE pg_catalog."C",
     handled_at timestamp with time zone DEFAULT now() NOT NULL,
     event_id uuid
 )
@@ -1459,12 +1526,12 @@ CREATE INDEX outbox_ordering ON core.outbox USING btree (ordering_key, seq) WHER
 CREATE INDEX outbox_replayed_keys ON core.outbox USING btree (ordering_key) WHERE ((ordering_key IS NOT NULL) AND (failure_history <> '[]'::jsonb));
 CREATE INDEX outbox_scan ON core.outbox USING btree (generation, seq);
 CREATE INDEX outbox_tombstones ON core.outbox USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
-CREATE INDEX outbox_waiting ON core.outbox USING btree (generation, lane, retry_after) WHERE (retry_after IS NOT NULL);
+CREATE INDEX outbox_waiting ON core.outbox USING btree (generation, COALESCE(lane, ''::text), retry_after) WHERE (retry_after IS NOT NULL);
 CREATE TRIGGER audit_refuse BEFORE DELETE OR UPDATE OR TRUNCATE ON core.audit FOR EACH STATEMENT EXECUTE FUNCTION core.audit_refuse();
 CREATE TRIGGER outbox_default_key BEFORE INSERT ON core.outbox FOR EACH ROW WHEN (((new.idempotency_key IS NULL) OR (new.status = 'failed'::text) OR (new.failed_at IS NOT NULL) OR (new.cluster_id IS NOT NULL))) EXECUTE FUNCTION core.outbox_default_key();
 CREATE TRIGGER outbox_guard AFTER UPDATE ON core.outbox FOR EACH ROW WHEN ((NOT ((((old.status = 'pending'::text) AND (new.status = 'in_flight'::text) AND (new.claim_seq = (old.claim_seq + 1))) OR ((old.status = 'in_flight'::text) AND (new.status = 'delivered'::text) AND (new.claim_seq = old.claim_seq) AND (new.ordering_key IS NULL))) AND (old.deleted_at IS NULL) AND (new.deleted_at IS NULL) AND (new.id = old.id) AND (new.seq = old.seq)))) EXECUTE FUNCTION core.outbox_guard();
 CREATE TRIGGER outbox_guard_delete AFTER DELETE ON core.outbox FOR EACH ROW WHEN (((old.ordering_key IS NOT NULL) AND (old.status = ANY (ARRAY['pending'::text, 'in_flight'::text])))) EXECUTE FUNCTION core.outbox_guard_delete();
 CREATE TRIGGER outbox_notify AFTER INSERT ON core.outbox FOR EACH ROW EXECUTE FUNCTION core.outbox_notify();
-CREATE TRIGGER outbox_refuse_insert BEFORE INSERT ON core.outbox FOR EACH ROW WHEN ((((octet_length(new.event_type) < 1) OR (octet_length(new.event_type) > 255)) OR (new.event_version < 1) OR (new.source !~ '^[a-z][a-z0-9_]*$'::text) OR (new.target !~ '^[a-z][a-z0-9_]*$'::text) OR ((octet_length(new.channel) < 1) OR (octet_length(new.channel) > 63)) OR (new.generation < 1) OR (jsonb_typeof(new.payload) <> 'object'::text) OR ((octet_length(new.idempotency_key) < 1) OR (octet_length(new.idempotency_key) > 255)) OR ((octet_length(new.ordering_key) < 1) OR (octet_length(new.ordering_key) > 255)) OR (new.attempts < 0) OR (jsonb_typeof(new.failure_history) <> 'array'::text))) EXECUTE FUNCTION core.outbox_refuse_insert();
+CREATE TRIGGER outbox_refuse_insert BEFORE INSERT ON core.outbox FOR EACH ROW WHEN (((new.status <> ALL (ARRAY['pending'::text, 'in_flight'::text, 'delivered'::text, 'failed'::text])) OR ((octet_length(new.event_type) < 1) OR (octet_length(new.event_type) > 255)) OR (new.event_version < 1) OR (new.source !~ '^[a-z][a-z0-9_]*$'::text) OR (new.target !~ '^[a-z][a-z0-9_]*$'::text) OR ((octet_length(new.channel) < 1) OR (octet_length(new.channel) > 63)) OR (new.generation < 1) OR (jsonb_typeof(new.payload) <> 'object'::text) OR ((octet_length(new.idempotency_key) < 1) OR (octet_length(new.idempotency_key) > 255)) OR ((octet_length(new.ordering_key) < 1) OR (octet_length(new.ordering_key) > 255)) OR (new.attempts < 0) OR (jsonb_typeof(new.failure_history) <> 'array'::text))) EXECUTE FUNCTION core.outbox_refuse_insert();
 ALTER TABLE ONLY core.operation_items
     ADD CONSTRAINT operation_items_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES core.operations(id) ON DELETE CASCADE;

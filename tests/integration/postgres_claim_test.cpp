@@ -79,7 +79,7 @@ TEST_F(PostgresClaim, AClaimThatRollsBackIsFoundAgain) {
   const auto store = open();
   SqlSession dying{database.url()};
   dying.must("begin");
-  dying.must("select count(*) from core.outbox_claim(1, 'dying', 10, '1 min', 0, null, null, null, null)");
+  dying.must("select count(*) from core.outbox_claim(1, 'dying', 10, '1 min', 0, null, null, null, null, true)");
   session.must(insert(1, "b"));
   EXPECT_EQ(claim(*store).size(), 1U) << "the locked ones are skipped";
   dying.must("rollback");
@@ -137,7 +137,7 @@ TEST_F(PostgresClaim, ThePlanIsPinnedOnStaleStatistics) {
       "= notice");
   const auto plans = [&] {
     session.must("set client_min_messages = notice");
-    return session.notices("select count(*) from core.outbox_claim(1, 'w', 100, '1 min', 0, null, null, null, null)");
+    return session.notices("select count(*) from core.outbox_claim(1, 'w', 100, '1 min', 0, null, null, null, null, true)");
   };
   for (const char* statistics : {"select 1", "analyze core.outbox"}) {
     session.must(statistics);

@@ -54,7 +54,7 @@ TEST(PostgresMigrate, AnOlderSchemaWithEventsIsBroughtUpToDate) {
     session.must("insert into core.sluice_migrations (version, name, checksum) values (" +
                  std::to_string(migration.version) + ", '" + migration.name + "', 'x')");
   }
-  session.must("select core.outbox_publish('tests.fresh')");
+  session.must("select core.outbox_publish('tests.fresh', '{\"n\": 7}', p_idempotency_key => 'k-7')");
   session.must("select core.outbox_publish('tests.delayed', p_retry_after => now() + interval '1 hour')");
   session.must("select core.outbox_publish('tests.due', p_retry_after => now())");
   session.must("insert into core.claim_cursors (group_key, low) values ('1||', 999999)");
@@ -69,7 +69,12 @@ TEST(PostgresMigrate, AnOlderSchemaWithEventsIsBroughtUpToDate) {
   const auto claimed = store->claim(request);
   ASSERT_TRUE(claimed) << claimed.error().message;
   std::set<std::string> types;
-  for (const auto& event : *claimed) types.insert(event.envelope.event_type());
+  for (const auto& event : *claimed) {
+    types.insert(event.envelope.event_type());
+    if (event.envelope.event_type() != "tests.fresh") continue;
+    EXPECT_EQ(event.envelope.payload(), R"({"n": 7})");
+    EXPECT_EQ(event.envelope.idempotency_key(), "k-7");
+  }
   EXPECT_EQ(types, (std::set<std::string>{"tests.due", "tests.fresh"}));
   EXPECT_TRUE(store->next_due(1, {})->has_value());
 }

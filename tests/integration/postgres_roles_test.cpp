@@ -76,8 +76,9 @@ TEST_F(PostgresRoles, PublisherPublishesAndReadsNothing) {
       session.run("insert into core.outbox (event_type, source, generation, seq) values ('a', 'b', 1, 1)").sqlstate,
       "42501");
   EXPECT_EQ(session.run("select core.outbox_replay(core.uuid_v7(), 1, 'x')").sqlstate, "42501");
-  EXPECT_EQ(session.run("select * from core.outbox_claim(1, 'w', 1, '1 min', 0, null, null, null, null)").sqlstate,
-            "42501");
+  EXPECT_EQ(
+      session.run("select * from core.outbox_claim(1, 'w', 1, '1 min', 0, null, null, null, null, true)").sqlstate,
+      "42501");
   EXPECT_EQ(session.run("select * from core.audit").sqlstate, "42501");
 }
 
@@ -177,16 +178,13 @@ TEST_F(PostgresRoles, AnOperatorStartsAReplayAndAWorkerCarriesItOut) {
 TEST_F(PostgresRoles, AMigrationRenewsTheGrants) {
   SqlSession admin{database_.url()};
   admin.must(
-      "do $$ declare f regprocedure; begin for f in select oid from pg_proc where pronamespace = 'core'::regnamespace "
-      "and (proname like 'operation\\_%' or proname = 'last_cycle') loop execute 'drop function ' || f || ' cascade'; "
-      "end loop; end $$");
-  admin.must("drop table core.operation_items, core.operations");
-  admin.must("delete from core.sluice_migrations where version >= 8");
+      "drop function core.outbox_claim, core.outbox_acknowledge, core.outbox_acknowledge_by_id, core.effect_enter");
+  admin.must("delete from core.sluice_migrations where version >= 11");
   const auto migrated = owner_->migrate();
   ASSERT_TRUE(migrated) << migrated.error().message;
-  fail_one();
-  const auto planned = open(url("operator"))->plan_operation(plan_of_everything());
-  EXPECT_TRUE(planned) << planned.error().message;
+  EXPECT_TRUE(migrated->at(10).applied_now);
+  const auto claimed = open(url("worker"))->claim({.worker = "w"});
+  EXPECT_TRUE(claimed) << claimed.error().message;
 }
 
 TEST_F(PostgresRoles, ReaderListsAndCannotReplay) {

@@ -65,7 +65,7 @@ TEST_P(PostgresRefusals, NamesTheRule) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Inserts, PostgresRefusals,
-                         testing::Values(Refusal{", status", ", 'done'", "outbox_status_known"},
+                         testing::Values(Refusal{", status", ", 'done'", "status must be"},
                                          Refusal{", channel", ", repeat('c', 64)", "channel must have 1 to 63 bytes"},
                                          Refusal{", target", ", 'Not A Context'", "target must be a context name"},
                                          Refusal{", event_version", ", 0", "event_version must be at least 1"},

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <set>
 
 #include "store/postgres/postgres_records.hpp"
 #include "store/postgres/postgres_settle.hpp"
@@ -15,6 +14,7 @@ using Element = pq::Params::Element;
 // Columns of claim.sql.
 enum ClaimColumn {
   kHead,
+  kTop,
   kBatch,
   kTid,
   kId,
@@ -39,11 +39,6 @@ enum ClaimColumn {
 constexpr int kRestAfterLook = 10;
 constexpr auto kSoon = std::chrono::milliseconds{20};
 
-struct Numbered {
-  std::int64_t seq;
-  ClaimedEvent event;
-};
-
 ClaimedEvent claimed_event(const pq::Rows& rows, int row, Generation generation) {
   EnvelopeDraft draft;
   draft.event_id = rows.uuid(row, kId);
@@ -67,6 +62,19 @@ ClaimedEvent claimed_event(const pq::Rows& rows, int row, Generation generation)
           progress_column(rows, row, kProgress)};
 }
 
+// The rows that hold an event, in the order of their numbers: the update returns them in the order of their places in
+// the table, which is most often the same.
+std::vector<int> in_order(const pq::Rows& rows) {
+  std::vector<int> order;
+  order.reserve(static_cast<std::size_t>(rows.size()));
+  for (int row = 0; row < rows.size(); ++row) {
+    if (!rows.is_null(row, kId)) order.push_back(row);
+  }
+  const auto earlier = [&](int a, int b) { return rows.int8(a, kSeq) < rows.int8(b, kSeq); };
+  if (!std::is_sorted(order.begin(), order.end(), earlier)) std::sort(order.begin(), order.end(), earlier);
+  return order;
+}
+
 // The same for every worker that serves the same events.
 std::string group_key(const ClaimRequest& request) {
   std::string key = std::to_string(request.generation);
@@ -88,55 +96,71 @@ Result<PostgresStore::ScanGroup*> PostgresStore::scan_group(const std::string& k
   if (!saved) return saved.error();
   const std::int64_t low = saved->empty() ? 0 : saved->int8(0, 0);
   const std::scoped_lock lock{mutex_};
-  return &scan_groups_.try_emplace(key, ScanGroup{ScanCursor{low}, {}}).first->second;
+  return &scan_groups_.try_emplace(key, ScanGroup{.cursor = ScanCursor{low}}).first->second;
 }
 
-Result<std::vector<ClaimedEvent>> PostgresStore::claim_range(const ClaimRequest& request, ScanGroup& group,
-                                                             std::int64_t after, std::optional<std::int64_t> upto,
-                                                             int limit) {
+Result<PostgresStore::Taken> PostgresStore::take(const ClaimRequest& request, const Stretch& stretch, int limit,
+                                                 bool due) {
   pq::Params params;
   params.int8(request.generation)
       .text(std::string_view{request.worker})
       .int4(limit)
       .interval(request.ttl)
-      .int8(after)
-      .int8(upto);
+      .int8(stretch.after)
+      .int8(stretch.upto);
   params.texts_or_null(route_patterns(request.interests));
-  params.texts_or_null(request.handlers).texts_or_null(lanes(request.handlers));
+  params.texts_or_null(request.handlers).texts_or_null(lanes(request.handlers)).boolean(due);
   const Result<pq::Rows> rows = run(writing(pg_sql::claim), params);
   if (!rows) return rows.error();
 
-  std::vector<Numbered> numbered;
-  numbered.reserve(static_cast<std::size_t>(rows->size()));
-  for (int row = 0; row < rows->size(); ++row) {
-    if (!rows->is_null(row, kId))
-      numbered.push_back({rows->int8(row, kSeq), claimed_event(*rows, row, request.generation)});
+  Taken taken;
+  const std::vector<int> order = in_order(*rows);
+  taken.events.reserve(order.size());
+  for (const int row : order) {
+    if (rows->int8(row, kSeq) > stretch.after) ++taken.view.found;
+    taken.events.push_back(claimed_event(*rows, row, request.generation));
   }
   if (!rows->empty()) {
-    const std::scoped_lock lock{mutex_};
-    if (!rows->is_null(0, kHead)) group.cursor.looked_up_to(rows->int8(0, kHead));
-    if (!numbered.empty()) {
-      std::set<Uuid>& open = open_claims_[rows->int8(0, kBatch)];
-      for (const Numbered& one : numbered) open.insert(one.event.claim.event_id);
-    }
+    if (!rows->is_null(0, kHead)) taken.view.looked_up_to = rows->int8(0, kHead);
+    if (!rows->is_null(0, kTop)) taken.view.top = rows->int8(0, kTop);
   }
-  // The update returns rows in the order of their place in the table.
-  std::sort(numbered.begin(), numbered.end(), [](const Numbered& a, const Numbered& b) { return a.seq < b.seq; });
-  std::vector<ClaimedEvent> events;
-  events.reserve(numbered.size());
-  for (Numbered& one : numbered) events.push_back(std::move(one.event));
-  return events;
+  if (!taken.events.empty()) {
+    OpenBatch open{taken.events};
+    const std::scoped_lock lock{mutex_};
+    open_claims_.insert_or_assign(rows->int8(0, kBatch), std::move(open));
+  }
+  return taken;
+}
+
+// What is due and what is new. An empty stretch says nothing about what lies behind it.
+Result<std::vector<ClaimedEvent>> PostgresStore::claim_ahead(const ClaimRequest& request, ScanGroup& group) {
+  for (;;) {
+    Stretch stretch;
+    {
+      const std::scoped_lock lock{mutex_};
+      stretch = group.stretches.next(group.cursor, request.limit);
+    }
+    Result<Taken> taken = take(request, stretch, request.limit, true);
+    const std::scoped_lock lock{mutex_};
+    if (!taken) {
+      group.stretches.failed(stretch);
+      return std::move(taken).error();
+    }
+    group.stretches.seen(stretch, taken->view, group.cursor);
+    if (!taken->events.empty() || !stretch.upto) return std::move(taken->events);
+  }
 }
 
 Result<std::vector<ClaimedEvent>> PostgresStore::claim_late(const ClaimRequest& request, const std::string& key,
-                                                            ScanGroup& group, int limit) {
+                                                            ScanGroup& group, int limit, bool about_to_rest) {
   ScanCursor cursor;
   {
     const std::scoped_lock lock{mutex_};
     cursor = group.cursor;
   }
   pq::Params params;
-  params.int8(request.generation).int8(cursor.low()).int8(cursor.look_up_to());
+  const std::int64_t upto = cursor.look_up_to(about_to_rest);
+  params.int8(request.generation).int8(cursor.low()).int8(upto);
   params.texts_or_null(route_patterns(request.interests));
   const auto start = std::chrono::steady_clock::now();
   const Result<pq::Rows> rows = run(writing(pg_sql::scan_gap), params);
@@ -154,7 +178,7 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim_late(const ClaimRequest& 
     group.not_before = start + kRestAfterLook * spent;
     group.next_look = start + options_.sweep_interval;
     // A look that only set a mark has seen nothing: the next one follows soon.
-    group.owed = options_.sweep_interval > Duration::zero() && cursor.look_up_to() == cursor.low();
+    group.owed = options_.sweep_interval > Duration::zero() && upto == cursor.low();
     if (group.owed) group.not_before = std::max(group.not_before, start + kSoon);
     low = group.cursor.low();
   }
@@ -164,7 +188,9 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim_late(const ClaimRequest& 
     if (!saved) return saved.error();
   }
   if (!view.first_open) return std::vector<ClaimedEvent>{};
-  return claim_range(request, group, *view.first_open - 1, cursor.head(), limit);
+  Result<Taken> taken = take(request, {*view.first_open - 1, upto}, limit, false);
+  if (!taken) return std::move(taken).error();
+  return std::move(taken->events);
 }
 
 Result<std::vector<ClaimedEvent>> PostgresStore::claim(const ClaimRequest& request) {
@@ -173,16 +199,13 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim(const ClaimRequest& reque
   const Result<ScanGroup*> group = scan_group(key);
   if (!group) return group.error();
 
-  std::int64_t head = 0;
-  {
-    const std::scoped_lock lock{mutex_};
-    head = (*group)->cursor.head();
-  }
-  Result<std::vector<ClaimedEvent>> events = claim_range(request, **group, head, std::nullopt, request.limit);
-  if (!events || !wants_look_back(**group, events->empty())) return events;
+  Result<std::vector<ClaimedEvent>> events = claim_ahead(request, **group);
+  if (!events) return events;
+  const bool about_to_rest = events->empty();
+  if (!wants_look_back(**group, about_to_rest)) return events;
 
   const int room = request.limit - static_cast<int>(events->size());
-  Result<std::vector<ClaimedEvent>> late = claim_late(request, key, **group, std::max(room, 1));
+  Result<std::vector<ClaimedEvent>> late = claim_late(request, key, **group, std::max(room, 1), about_to_rest);
   // What was claimed must reach the caller, whatever became of the second look.
   if (late) std::move(late->begin(), late->end(), std::back_inserter(*events));
   return events;
@@ -224,7 +247,7 @@ std::vector<std::int64_t> PostgresStore::finished_batches(std::span<const Settle
   for (const SettleItem& item : items) {
     const auto open = open_claims_.find(item.claim.batch);
     if (open == open_claims_.end()) continue;
-    open->second.erase(item.claim.event_id);
+    open->second.settled(item.claim.event_id);
     if (!open->second.empty()) continue;
     finished.push_back(open->first);
     open_claims_.erase(open);
@@ -234,8 +257,8 @@ std::vector<std::int64_t> PostgresStore::finished_batches(std::span<const Settle
 
 Result<SettleReport> PostgresStore::settle(std::span<const SettleItem> items, std::optional<RegistryVersion> based_on) {
   if (items.empty()) return SettleReport{};
-  const Result<pq::Rows> fenced =
-      run(writing(pg_sql::settle), settle_params(items, {finished_batches(items), based_on, false}));
+  const SettleCommand command = settle_command(items, {finished_batches(items), based_on, false});
+  const Result<pq::Rows> fenced = run(writing(command.query), command.params);
   if (!fenced) return fenced.error();
   return settle_report(items, *fenced);
 }

@@ -32,6 +32,10 @@ class PostgresEffect final : public EffectTransaction {
     pq::Params params;
     params.text(handler_name);
     {
+      pq::Params::Array tids = params.array(Element::tid);
+      for (const Entry& entry : entries) tids.tid(entry.claim.locator);
+    }
+    {
       pq::Params::Array ids = params.array(Element::uuid);
       for (const Entry& entry : entries) ids.uuid(entry.claim.event_id);
     }
@@ -45,6 +49,7 @@ class PostgresEffect final : public EffectTransaction {
     }
     const Result<pq::Rows> rows = lease_->run(inside(pg_sql::effect_enter), params);
     if (!rows) return rows.error();
+    if (rows->empty()) return std::vector<Entered>(entries.size(), Entered::fresh);
     return pq::collect(*rows, [&](int row) {
       const std::string_view entered = rows->text(row, 0);
       return entered == "fresh" ? Entered::fresh : entered == "handled" ? Entered::handled : Entered::fenced;
@@ -71,8 +76,8 @@ class PostgresEffect final : public EffectTransaction {
   Result<SettleReport> settle(std::span<const SettleItem> items, std::optional<RegistryVersion> based_on) override {
     if (auto open = still_open(); !open) return std::move(open).error();
     if (items.empty()) return SettleReport{};
-    const Result<pq::Rows> fenced =
-        lease_->run(inside(pg_sql::settle), settle_params(items, {store_.finished_batches(items), based_on, true}));
+    const SettleCommand command = settle_command(items, {store_.finished_batches(items), based_on, true});
+    const Result<pq::Rows> fenced = lease_->run(inside(command.query), command.params);
     if (!fenced) return fenced.error();
     return settle_report(items, *fenced);
   }

@@ -14,6 +14,21 @@ void column(pq::Params& params, Element element, const Items& items, Add add) {
   for (const SettleItem* item : items) add(array, *item);
 }
 
+// One order for everybody, so that two settles never wait for each other in a circle.
+Items in_order(std::span<const SettleItem> items) {
+  Items all;
+  all.reserve(items.size());
+  for (const SettleItem& item : items) all.push_back(&item);
+  std::sort(all.begin(), all.end(),
+            [](const SettleItem* a, const SettleItem* b) { return a->claim.event_id < b->claim.event_id; });
+  return all;
+}
+
+void add_batches(pq::Params& params, const SettleTerms& terms) {
+  pq::Params::Array batches = params.array(Element::int8);
+  for (const std::int64_t batch : terms.finished_batches) batches.int8(batch);
+}
+
 void add_delivered(pq::Params& params, const Items& delivered) {
   column(params, Element::tid, delivered, [](auto& a, const SettleItem& i) { a.tid(i.claim.locator); });
   column(params, Element::uuid, delivered, [](auto& a, const SettleItem& i) { a.uuid(i.claim.event_id); });
@@ -54,14 +69,22 @@ void add_handled(pq::Params& params, const Items& items) {
   each(Element::uuid, [](auto& a, const SettleItem& i, const std::string&) { a.uuid(i.claim.event_id); });
 }
 
-}  // namespace
+bool only_acknowledges(std::span<const SettleItem> items) {
+  return std::all_of(items.begin(), items.end(), [](const SettleItem& item) {
+    return item.settlement.next == Status::delivered && item.handled_by.empty();
+  });
+}
+
+pq::Params acknowledge_params(std::span<const SettleItem> items, const SettleTerms& terms) {
+  pq::Params params;
+  add_delivered(params, in_order(items));
+  add_batches(params, terms);
+  params.int8(terms.based_on).boolean(terms.durable);
+  return params;
+}
 
 pq::Params settle_params(std::span<const SettleItem> items, const SettleTerms& terms) {
-  Items all;
-  for (const SettleItem& item : items) all.push_back(&item);
-  // One order for everybody, so that two settles never wait for each other in a circle.
-  std::sort(all.begin(), all.end(),
-            [](const SettleItem* a, const SettleItem* b) { return a->claim.event_id < b->claim.event_id; });
+  const Items all = in_order(items);
   Items delivered;
   Items undelivered;
   for (const SettleItem* item : all)
@@ -69,14 +92,18 @@ pq::Params settle_params(std::span<const SettleItem> items, const SettleTerms& t
 
   pq::Params params;
   add_delivered(params, delivered);
-  {
-    pq::Params::Array batches = params.array(Element::int8);
-    for (const std::int64_t batch : terms.finished_batches) batches.int8(batch);
-  }
+  add_batches(params, terms);
   add_undelivered(params, undelivered);
   add_handled(params, all);
   params.int8(terms.based_on).boolean(terms.durable);
   return params;
+}
+
+}  // namespace
+
+SettleCommand settle_command(std::span<const SettleItem> items, const SettleTerms& terms) {
+  if (only_acknowledges(items)) return {pg_sql::acknowledge, acknowledge_params(items, terms)};
+  return {pg_sql::settle, settle_params(items, terms)};
 }
 
 SettleReport settle_report(std::span<const SettleItem> items, const pq::Rows& fenced) {

@@ -3,13 +3,14 @@
 
 #include <map>
 #include <mutex>
-#include <set>
 
 #include "core/redact.hpp"
+#include "store/postgres/open_batch.hpp"
 #include "store/postgres/pending_walk.hpp"
 #include "store/postgres/postgres_store.hpp"
 #include "store/postgres/pq_pool.hpp"
 #include "store/postgres/scan_cursor.hpp"
+#include "store/postgres/scan_stretches.hpp"
 
 namespace sluice::store {
 
@@ -112,6 +113,7 @@ class PostgresStore final : public Store {
   /// The workers that scan together: same generation, contexts and channels.
   struct ScanGroup {
     ScanCursor cursor;
+    ScanStretches stretches;
     std::chrono::steady_clock::time_point next_look{};   ///< behind the head, while there is work
     std::chrono::steady_clock::time_point not_before{};  ///< a look that soon would cost too much
     bool owed = false;                                   ///< somebody rests who has not looked
@@ -121,10 +123,14 @@ class PostgresStore final : public Store {
   Result<pq::Rows> run(const pq::Statement& statement, const pq::Params& params = {});
 
   Result<ScanGroup*> scan_group(const std::string& key);
-  Result<std::vector<ClaimedEvent>> claim_range(const ClaimRequest& request, ScanGroup& group, std::int64_t after,
-                                                std::optional<std::int64_t> upto, int limit);
+  Result<std::vector<ClaimedEvent>> claim_ahead(const ClaimRequest& request, ScanGroup& group);
+  struct Taken {
+    std::vector<ClaimedEvent> events;
+    StretchView view;
+  };
+  Result<Taken> take(const ClaimRequest& request, const Stretch& stretch, int limit, bool due);
   Result<std::vector<ClaimedEvent>> claim_late(const ClaimRequest& request, const std::string& key, ScanGroup& group,
-                                               int limit);
+                                               int limit, bool about_to_rest);
   bool wants_look_back(ScanGroup& group, bool about_to_rest);
   std::optional<Duration> owed_look(Generation generation);
   Result<Diagnosis> look(bool at_everything);
@@ -132,10 +138,10 @@ class PostgresStore final : public Store {
 
   PostgresOptions options_;
   pq::Pool pool_;
-  std::mutex mutex_;                                    // guards the two maps and what they hold
-  std::map<std::string, ScanGroup> scan_groups_;        // nodes stay put
-  std::map<std::int64_t, std::set<Uuid>> open_claims_;  // per claimed batch: what is not settled yet
-  std::mutex gauge_mutex_;                              // guards the walks; held while gauges() runs
+  std::mutex mutex_;                               // guards the two maps and what they hold
+  std::map<std::string, ScanGroup> scan_groups_;   // nodes stay put
+  std::map<std::int64_t, OpenBatch> open_claims_;  // per claimed batch: what is not settled yet
+  std::mutex gauge_mutex_;                         // guards the walks; held while gauges() runs
   std::map<Generation, PendingWalk> walks_;
 };
 

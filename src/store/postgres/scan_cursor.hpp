@@ -30,9 +30,13 @@ class ScanCursor {
   [[nodiscard]] std::int64_t head() const { return head_; }
   [[nodiscard]] std::int64_t low() const { return low_; }
 
-  /// How far a look at the gap has to read. A group that starts from nothing has its whole history before
-  /// it: there the first look only sets a mark, so that the history is read once, not twice.
-  [[nodiscard]] std::int64_t look_up_to() const { return mark_ > low_ || low_ > 0 ? head_ : low_; }
+  /// How far a look at the gap has to read. While there is work, only what low may move past: each number is read
+  /// once. Who is about to rest reads up to the head, because nobody will ring for what has rung already. A group that
+  /// starts from nothing has its whole history before it: there the first look only sets a mark, so that the history is
+  /// read once, not twice.
+  [[nodiscard]] std::int64_t look_up_to(bool about_to_rest) const {
+    return about_to_rest && (mark_ > low_ || low_ > 0) ? head_ : mark_;
+  }
 
   /// A claim has looked at everything up to `seq`.
   void looked_up_to(std::int64_t seq) { head_ = std::max(head_, seq); }

@@ -38,9 +38,21 @@ TEST(ScanCursor, SomethingOpenBelowHoldsLowBack) {
 TEST(ScanCursor, TheFirstLookReadsNothing) {
   ScanCursor cursor;
   cursor.looked_up_to(1'000'000);
-  EXPECT_EQ(cursor.look_up_to(), 0);
+  EXPECT_EQ(cursor.look_up_to(true), 0);
+  EXPECT_EQ(cursor.look_up_to(false), 0);
   (void)cursor.gap_seen({.oldest_running = 5, .first_open = {}, .drawn = 9}, 1'000'000);
-  EXPECT_EQ(cursor.look_up_to(), 1'000'000);
+  EXPECT_EQ(cursor.look_up_to(true), 1'000'000);
+  EXPECT_EQ(cursor.look_up_to(false), 1'000'000);
+}
+
+TEST(ScanCursor, WhileThereIsWorkALookReadsOnlyWhatLowMayPass) {
+  ScanCursor cursor{10};
+  cursor.looked_up_to(50);
+  EXPECT_EQ(cursor.look_up_to(false), 10);
+  (void)cursor.gap_seen({.oldest_running = 5, .first_open = {}, .drawn = 9}, 50);
+  cursor.looked_up_to(90);
+  EXPECT_EQ(cursor.look_up_to(false), 50);
+  EXPECT_EQ(cursor.look_up_to(true), 90);
 }
 
 TEST(ScanCursor, HeadNeverMovesBack) {
@@ -120,7 +132,7 @@ class ScanModel {
   void look() {
     const std::int64_t head = cursor_.head();
     GapView view{.oldest_running = running_.empty() ? next_id_ : running_.begin()->first, .first_open = {}, .drawn = 0};
-    const std::int64_t upto = cursor_.look_up_to();
+    const std::int64_t upto = cursor_.look_up_to(random_() % 2 == 0);
     for (auto it = committed_.upper_bound(cursor_.low()); it != committed_.end() && *it <= upto; ++it) {
       if (!found_.contains(*it)) {
         view.first_open = *it;
@@ -130,7 +142,7 @@ class ScanModel {
     view.drawn = next_id_++;
     (void)cursor_.gap_seen(view, head);
     if (view.first_open) {  // the store claims from there
-      for (auto it = committed_.lower_bound(*view.first_open); it != committed_.end() && *it <= head; ++it)
+      for (auto it = committed_.lower_bound(*view.first_open); it != committed_.end() && *it <= upto; ++it)
         found_.insert(*it);
     }
   }

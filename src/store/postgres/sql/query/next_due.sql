@@ -5,7 +5,7 @@ from unnest(coalesce($2::text[], array(select distinct split_part(s.handler_name
      lateral (
     select o.retry_after
     from core.outbox o
-    where o.generation = $1::bigint and o.lane = l.lane and o.retry_after > now() - interval '1 second'
+    where o.generation = $1::bigint and coalesce(o.lane, '') = l.lane and o.retry_after > now() - interval '1 second'
       and o.status = 'pending' and o.deleted_at is null
     order by o.retry_after
     limit 1) w
