@@ -24,7 +24,7 @@ class Options {
   std::map<std::string, std::string> values_;
 };
 
-/// Opens --dsn, or ends the program with the store's own sentence.
+/// Opens --dsn (`postgres://…` or `sqlite:PATH`), or ends the program with the store's own sentence.
 std::unique_ptr<store::Store> open(const Options& options, int connections);
 
 /// Ends the program with the error when there is one.
@@ -35,15 +35,28 @@ T must(Result<T> result);
 /// Events whose rows are about 400 bytes, with ids that sort by `first + i`.
 std::vector<store::NewEvent> sample_events(std::size_t count, Generation generation = 1);
 
+/// Publishes `count` sample events in batches.
+void fill(store::Store& store, std::int64_t count);
+
+/// The value below which `part` of them lie; 0 when there are none.
+double percentile(std::vector<double> values, double part);
+
 /// One JSON object on standard output.
 void report(std::string_view bench, double value, std::string_view unit, std::string_view detail_json = "{}");
 
+int claim_latency(const Options& options);
+int consume(const Options& options);
 int drain(const Options& options);
+int idle_listeners(const Options& options);
 int latency(const Options& options);
 int publish_single(const Options& options);
 int publish_batch(const Options& options);
 int raw_batch(const Options& options);
 int receiver(const Options& options);
+int sqlite_drain(const Options& options);
+int sqlite_publish(const Options& options);
+int sqlite_raw_drain(const Options& options);
+int sqlite_raw_publish(const Options& options);
 
 template <class T>
 T must(Result<T> result) {

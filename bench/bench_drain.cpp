@@ -12,13 +12,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-void fill(store::Store& store, std::int64_t count, Generation generation) {
-  for (std::int64_t done = 0; done < count; done += 5000) {
-    (void)must(
-        store.publish(sample_events(static_cast<std::size_t>(std::min<std::int64_t>(5000, count - done)), generation)));
-  }
-}
-
 /// Counts down; wakes who waits for the last one.
 class Countdown {
  public:
@@ -56,13 +49,18 @@ int drain(const Options& options) {
   const int threads = static_cast<int>(options.number("workers", 2));
   const int batch = static_cast<int>(options.number("batch", 500));
   const bool once = options.number("once", 0) != 0;
-  if (options.number("fill", 1) != 0) fill(*open(options, 1), count, 1);
+  const std::int64_t handlers = options.number("handlers", 1);
+  if (options.number("fill", 1) != 0) fill(*open(options, 1), count);
   if (options.number("drain", 1) == 0) return 0;
 
-  Countdown left{count};
+  Countdown left{count * handlers};
   auto listener = must(EventListener::open(
       {.store = options.text("dsn", ""), .generation = 1, .threads = threads, .batch = batch, .reaper = false}));
-  must(listener.listen({.handler_name = "billing.nothing", .idempotent = !once}, handler(once, left)));
+  // All of one context: each is to handle every event.
+  for (std::int64_t i = 1; i <= handlers; ++i) {
+    must(listener.listen({.handler_name = "billing.nothing_" + std::to_string(i), .idempotent = !once},
+                         handler(once, left)));
+  }
   const auto start = Clock::now();
   must(listener.start());
   left.wait();
@@ -72,7 +70,7 @@ int drain(const Options& options) {
   listener.stop();
   report(once ? "drain-once" : "drain", static_cast<double>(count) / seconds, "events/s",
          R"({"events":)" + std::to_string(count) + R"(,"workers":)" + std::to_string(threads) + R"(,"batch":)" +
-             std::to_string(batch) + "}");
+             std::to_string(batch) + R"(,"handlers":)" + std::to_string(handlers) + "}");
   return 0;
 }
 

@@ -1,5 +1,4 @@
 // From the return of a commit to the entry of the handler, on an idle system, one event at a time.
-#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -36,11 +35,6 @@ class Entry {
   std::int64_t entered_ = 0;
   Clock::time_point at_;
 };
-
-double percentile(std::vector<double> sorted, double part) {
-  std::sort(sorted.begin(), sorted.end());
-  return sorted[static_cast<std::size_t>(part * static_cast<double>(sorted.size() - 1))];
-}
 
 }  // namespace
 

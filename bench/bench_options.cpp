@@ -1,11 +1,11 @@
-#include <atomic>
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <random>
 
 #include "bench/bench.hpp"
-#include "store/postgres/postgres_store.hpp"
+#include "library/open_store.hpp"
 
 namespace sluice::bench {
 
@@ -36,11 +36,7 @@ void fail(const Error& error) {
 }
 
 std::unique_ptr<store::Store> open(const Options& options, int connections) {
-  store::PostgresOptions postgres;
-  postgres.dsn = options.text("dsn", "");
-  postgres.max_connections = connections;
-  postgres.application_name = "sluice_bench";
-  return must(store::open_postgres(postgres));
+  return std::move(must(library::open_store(options.text("dsn", ""), connections)).store);
 }
 
 std::vector<store::NewEvent> sample_events(std::size_t count, Generation generation) {
@@ -71,6 +67,18 @@ std::vector<store::NewEvent> sample_events(std::size_t count, Generation generat
                       .delay = {}});
   }
   return events;
+}
+
+void fill(store::Store& store, std::int64_t count) {
+  constexpr std::int64_t kBatch = 5000;
+  for (std::int64_t done = 0; done < count; done += kBatch)
+    (void)must(store.publish(sample_events(static_cast<std::size_t>(std::min(kBatch, count - done)))));
+}
+
+double percentile(std::vector<double> values, double part) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))];
 }
 
 void report(std::string_view bench, double value, std::string_view unit, std::string_view detail_json) {

@@ -1,0 +1,64 @@
+"""Draining a backlog, and how soon one event is handled."""
+from driver import peers
+from driver.database import Database, held_snapshot
+from driver.figures import at_least, at_most, in_turn, versus
+
+
+def own_drain(events, **options):
+    with Database() as database:
+        return database.rate("drain", events=events, **options)
+
+
+def drain(scale):
+    """A backlog, an idempotent handler that does nothing, 2 workers; against graphile-worker."""
+    peers.install()
+    ours, theirs = in_turn(scale.rounds, lambda: own_drain(scale.events), lambda: peers.graphile_drain(scale.events))
+    yield versus("drain", "events/s", ours, "graphile-worker", theirs, at_least(3.3))
+
+
+def drain_once(scale):
+    """The same with an exactly-once batch handler: dedup rows, synchronous commit."""
+    peers.install()
+    ours, theirs = in_turn(scale.rounds, lambda: own_drain(scale.events, once=1), lambda: peers.graphile_drain(scale.events))
+    yield versus("drain-once", "events/s", ours, "graphile-worker", theirs, at_least(1.8))
+
+
+def drain_pinned(scale):
+    """A drain after an old snapshot has been held open for a while, with other drains going on; against own drain."""
+    def pinned():
+        with Database() as database, held_snapshot(database):
+            spent = 0
+            while spent < scale.pinned_seconds:
+                spent += scale.events / database.rate("drain", events=scale.events)
+            return database.rate("drain", events=scale.events)
+
+    ours, base = in_turn(scale.rounds, pinned, lambda: own_drain(scale.events))
+    yield versus("drain-pinned", "events/s", ours, "own drain", base, at_least(0.85))
+
+
+def drain_history(scale):
+    """A drain in a table that keeps millions of delivered rows; against own drain."""
+    def history():
+        with Database() as database:
+            database.keep_history(scale.history)
+            return database.rate("drain", events=scale.events)
+
+    ours, base = in_turn(scale.rounds, history, lambda: own_drain(scale.events))
+    yield versus(f"drain-history ({scale.history:,} rows kept)", "events/s", ours, "own drain", base, at_least(0.9))
+
+
+def latency(scale):
+    """From the return of the commit to the entry of the handler, idle system, p50 and p99; against graphile-worker."""
+    peers.install()
+
+    def ours(mode):
+        def side():
+            with Database(doorbell=mode) as database:
+                return database.measure("latency", events=scale.latencies)["detail"]
+        return side
+
+    always, idle, theirs = in_turn(scale.rounds, ours("always"), ours("when-idle"), lambda: peers.graphile_latency(scale.latencies))
+    for label, side in (("always", always), ("when-idle", idle)):
+        for part in ("p50", "p99"):
+            yield versus(f"latency {part} (doorbell {label})", "ms", [one[part] for one in side], "graphile-worker",
+                         [one[part] for one in theirs], at_most(0.7))

@@ -1,0 +1,47 @@
+"""Every benchmark by its name."""
+from dataclasses import dataclass
+from typing import Callable
+
+from driver import delivery, embedded, limits, publishing, serving, triage
+
+
+@dataclass(frozen=True)
+class Bench:
+    measure: Callable       # (scale) → figures
+    npm: bool = False       # needs the peers
+    peer: bool = False      # a peer or a limit by itself: runs with --peers, or by its name
+
+    @property
+    def summary(self):
+        return self.measure.__doc__.strip()
+
+
+BENCHES = {
+    "dashboards": Bench(triage.dashboards),
+    "dlq": Bench(triage.dlq),
+    "drain": Bench(delivery.drain, npm=True),
+    "drain-history": Bench(delivery.drain_history),
+    "drain-once": Bench(delivery.drain_once, npm=True),
+    "drain-pinned": Bench(delivery.drain_pinned),
+    "http-sink": Bench(serving.http_sink),
+    "ingest": Bench(serving.ingest),
+    "latency": Bench(delivery.latency, npm=True),
+    "memory": Bench(serving.memory),
+    "publish-batch": Bench(publishing.publish_batch),
+    "publish-live": Bench(publishing.publish_live),
+    "publish-single": Bench(publishing.publish_single),
+    "sqlite-drain": Bench(embedded.sqlite_drain),
+    "sqlite-publish": Bench(embedded.sqlite_publish),
+    "start": Bench(serving.start),
+    "bulk-update": Bench(limits.bulk_update, peer=True),
+    "graphile-worker": Bench(limits.graphile_worker, npm=True, peer=True),
+    "pg-boss": Bench(limits.pg_boss, npm=True, peer=True),
+    "raw-insert": Bench(limits.raw_inserts, peer=True),
+    "raw-sqlite": Bench(embedded.raw_sqlite, peer=True),
+}
+
+
+def chosen(names, peers=False, npm=True):
+    """The names asked for; without any, all of Sluice's own, and with `peers` the others too."""
+    wanted = names or [name for name, bench in BENCHES.items() if peers or not bench.peer]
+    return [name for name in wanted if npm or not BENCHES[name].npm]
