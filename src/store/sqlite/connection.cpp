@@ -50,7 +50,7 @@ std::string_view Row::view() {
 }
 
 Timestamp Row::timestamp() {
-  const std::string column = sqlite3_column_name(statement_, column_);
+  const char* column = sqlite3_column_name(statement_, column_);
   auto parsed = parse_iso8601(view(), column);
   if (!parsed) {
     damaged(parsed.error().message);
@@ -60,7 +60,7 @@ Timestamp Row::timestamp() {
 }
 
 Uuid Row::uuid() {
-  const std::string column = sqlite3_column_name(statement_, column_);
+  const char* column = sqlite3_column_name(statement_, column_);
   auto parsed = Uuid::parse(view(), column);
   if (!parsed) {
     damaged(parsed.error().message);
@@ -151,6 +151,7 @@ Result<std::int64_t> Connection::run(const sql::Query& query, const Params& para
   auto statement = bound(query, params);
   if (!statement) return std::move(statement).error();
   const Rewind rewind{*statement};
+  errno = 0;  // last_error reads it after a failed commit
   int code = SQLITE_ROW;
   while (code == SQLITE_ROW) code = sqlite3_step(*statement);
   if (code != SQLITE_DONE) return error(code);

@@ -11,6 +11,9 @@ constexpr int kTakeOverEvery = 64;
 
 constexpr sql::Query kJournalMode{"journal_mode", "pragma journal_mode"};
 constexpr sql::Query kUseWal{"use_wal", "pragma journal_mode = wal"};
+// IMMEDIATE takes the write lock at once, where waiting for another process is possible.
+constexpr sql::Query kBeginImmediate{"begin_immediate", "begin immediate"};
+constexpr sql::Query kCommit{"commit", "commit"};
 
 Result<bool> in_wal_mode(Connection& connection, const sql::Query& pragma) {
   auto mode = connection.first(pragma, {}, [](Row& row) { return row.text(); });
@@ -47,7 +50,7 @@ Result<std::unique_ptr<Connection>> open_connection(const ConnectionParams& para
                  "check the owner and the permissions of the file and of its folder"};
   }
   if (auto wal = use_wal(**opened, params.busy_timeout); !wal) return std::move(wal).error();
-  auto settings = (*opened)->script("pragma synchronous = full; pragma foreign_keys = on; pragma temp_store = memory");
+  auto settings = (*opened)->script("pragma synchronous = full; pragma foreign_keys = on");
   if (!settings) return std::move(settings).error();
   return opened;
 }
@@ -57,14 +60,14 @@ Result<std::unique_ptr<Connection>> open_connection(const ConnectionParams& para
 WriteTransaction::~WriteTransaction() {
   if (database_ == nullptr) return;
   // Fails only when SQLite has already rolled back by itself.
-  static_cast<void>(connection().script("rollback").has_value());
+  static_cast<void>(connection().run(Database::kRollback, {}).has_value());
   database_->writer_turn_.give_back();
 }
 
 Connection& WriteTransaction::connection() const { return *database_->writer_; }
 
 Result<void> WriteTransaction::commit() {
-  if (auto committed = connection().script("commit"); !committed) return committed;
+  if (auto committed = connection().run(kCommit, {}); !committed) return std::move(committed).error();
   database_->take_over_checkpoints();
   std::exchange(database_, nullptr)->writer_turn_.give_back();
   return {};
@@ -75,6 +78,9 @@ Result<std::unique_ptr<Database>> Database::open(const ConnectionParams& params)
   if (!writer) return std::move(writer).error();
   auto reader = open_connection(params);
   if (!reader) return std::move(reader).error();
+  // What a batch overwrites is kept until its statement ends, and is small. What a reader sorts may be the whole
+  // backlog, for which SQLite takes a temporary file when it is left alone.
+  if (auto set = (*writer)->script("pragma temp_store = memory"); !set) return std::move(set).error();
   std::unique_ptr<Database> database{new Database(params)};
   database->writer_ = *std::move(writer);
   database->reader_ = *std::move(reader);
@@ -83,7 +89,19 @@ Result<std::unique_ptr<Database>> Database::open(const ConnectionParams& params)
   return database;
 }
 
-Result<WriteTransaction> Database::begin_write() {
+// In a write-ahead log a commit without a sync is as whole as one with it: only the point up to which a power failure
+// spares the log is another. A checkpoint syncs by itself.
+Result<void> Database::wait_for_the_disk(Durability durability) {
+  if (durability == durability_) return {};
+  // A script, because SQLite carries this pragma out when it is prepared.
+  const bool synced = durability == Durability::synced;
+  if (auto set = writer_->script(synced ? "pragma synchronous = full" : "pragma synchronous = normal"); !set)
+    return set;
+  durability_ = durability;
+  return {};
+}
+
+Result<WriteTransaction> Database::begin_write(Durability durability) {
   if (!writer_turn_.take(params_.busy_timeout)) {
     return Error{ErrorCode::unavailable,
                  Retry::safe,
@@ -91,8 +109,11 @@ Result<WriteTransaction> Database::begin_write() {
                  {},
                  "within a handler's transaction, write on that transaction's own connection"};
   }
-  // IMMEDIATE takes the write lock at once, where waiting for another process is possible.
-  if (auto begun = writer_->script("begin immediate"); !begun) {
+  auto begun = wait_for_the_disk(durability);
+  if (begun) {
+    if (auto locked = writer_->run(kBeginImmediate, {}); !locked) begun = std::move(locked).error();
+  }
+  if (!begun) {
     writer_turn_.give_back();
     return std::move(begun).error();
   }

@@ -10,7 +10,8 @@ namespace sluice::store::sqlite {
 EventEnvelope read_envelope(Row& row);
 /// The columns of get_event, list_events, list_failed_events and list_dead.
 EventRecord read_event(Row& row);
-/// The columns of claim_candidates, before the claim at `now`: `claim_seq` is the one it will have after it.
+/// The columns of claim_fresh and claim_due after `due`, before the claim at `now`: `claim_seq` is the one it will have
+/// after it.
 ClaimedEvent read_candidate(Row& row, Generation generation, Timestamp now);
 AuditRecord read_audit(Row& row);
 Deployment read_deployment(Row& row);

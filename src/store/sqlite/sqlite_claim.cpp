@@ -1,8 +1,4 @@
-#include <set>
-
-#include "core/json.hpp"
-#include "store/sqlite/event_rows.hpp"
-#include "store/sqlite/json_list.hpp"
+#include "store/sqlite/claim_candidates.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
 
 namespace sluice::store::sqlite {
@@ -11,83 +7,45 @@ namespace {
 // What has been due for longer than this was looked at by a claim.
 constexpr Duration kMoment = std::chrono::seconds{1};
 
-void append_member(std::string& text, std::string_view member, std::string_view value) {
-  if (text.back() != '{') text += ',';
-  json::append_quoted(text, member);
-  text += ':';
-  json::append_quoted(text, value);
-}
-
-/// As claim_candidates reads them; none when there are none, which means "every event".
-std::optional<std::string> interest_filter(const std::vector<Interest>& interests) {
-  if (interests.empty()) return std::nullopt;
+/// A JSON array of their `seq`.
+std::string places_of(const std::vector<ClaimedEvent>& events) {
   std::string text = "[";
-  for (const Interest& interest : interests) {
-    text += text.size() > 1 ? ",{" : "{";
-    std::string_view type = interest.event_type;
-    const bool prefix = type.ends_with('*');
-    if (prefix) type.remove_suffix(1);
-    append_member(text, prefix ? "prefix" : "event_type", type);
-    if (interest.context) append_member(text, "context", *interest.context);
-    if (interest.channel) append_member(text, "channel", *interest.channel);
-    text += '}';
+  for (const ClaimedEvent& event : events) {
+    if (text.size() > 1) text += ',';
+    text += std::to_string(event.claim.locator);
   }
   return text + ']';
-}
-
-/// The scopes of the handlers; none when there are none, which means "every lane".
-std::optional<std::string> lane_filter(const std::vector<std::string>& handlers) {
-  std::set<std::string> scopes;
-  for (const std::string& handler : handlers) scopes.emplace(scope_of(handler));
-  return json_filter({scopes.begin(), scopes.end()});
 }
 
 }  // namespace
 
 Result<std::vector<ClaimedEvent>> SqliteStore::claim(const ClaimRequest& request) {
-  std::vector<ClaimedEvent> claimed;
-  if (request.limit <= 0) return claimed;
-  const auto interests = interest_filter(request.interests);
-  const auto lanes = lane_filter(request.handlers);
-  const auto handlers = json_filter(request.handlers);
-  const auto look = [&](Connection& connection, Timestamp now, int limit) {
-    return connection.each(sql::claim_candidates,
-                           {{":interests", interests},
-                            {":generation", request.generation},
-                            {":limit", limit},
-                            {":now", now},
-                            {":lanes", lanes},
-                            {":handlers", handlers}},
-                           [&](Row& row) { claimed.push_back(read_candidate(row, request.generation, now)); });
-  };
+  if (request.limit <= 0) return std::vector<ClaimedEvent>{};
+  const ClaimCandidates candidates{request};
   // Where there was nothing the last time there may be nothing again, however much waits for others: publishers are
   // not to stand still meanwhile, so the first look is a reader's.
   if (claimed_nothing_) {
-    auto found = database_->read([&](Connection& connection) { return look(connection, clock_(), 1); });
-    if (!found) return std::move(found).error();
-    if (claimed.empty()) return claimed;
-    claimed.clear();
+    auto found = database_->read([&](Connection& connection) { return candidates.find(connection, clock_(), 1); });
+    if (!found || found->empty()) return found;
   }
-  return database_->write([&](Connection& connection) -> Result<std::vector<ClaimedEvent>> {
+  return database_->write(Durability::lazy, [&](Connection& connection) {
     const Timestamp now = clock_();
-    auto found = look(connection, now, request.limit);
-    if (!found) return std::move(found).error();
-    claimed_nothing_ = claimed.empty();
-    for (const ClaimedEvent& event : claimed) {
-      auto taken = connection.run(sql::claim, {{":now", now},
-                                               {":worker", request.worker},
-                                               {":expires_at", now + request.ttl},
-                                               {":seq", static_cast<std::int64_t>(event.claim.locator)}});
-      if (!taken) return std::move(taken).error();
-    }
-    return std::move(claimed);
+    auto found = candidates.find(connection, now, request.limit);
+    if (!found) return found;
+    claimed_nothing_ = found->empty();
+    if (found->empty()) return found;
+    auto taken = connection.run(
+        sql::claim,
+        {{":now", now}, {":worker", request.worker}, {":expires_at", now + request.ttl}, {":seqs", places_of(*found)}});
+    if (!taken) found = std::move(taken).error();
+    return found;
   });
 }
 
 Result<std::vector<Uuid>> SqliteStore::heartbeat(std::span<const ClaimRef> claims, Duration ttl) {
   std::vector<Uuid> lost;
   if (claims.empty()) return lost;
-  return database_->write([&](Connection& connection) -> Result<std::vector<Uuid>> {
+  return database_->write(Durability::lazy, [&](Connection& connection) -> Result<std::vector<Uuid>> {
     const Timestamp expires_at = clock_() + ttl;
     for (const ClaimRef& claim : claims) {
       auto renewed = connection.run(

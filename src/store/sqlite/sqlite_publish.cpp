@@ -2,6 +2,7 @@
 
 #include "store/sqlite/sqlite_store.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
+#include "store/sqlite/tentative.hpp"
 
 namespace sluice::store::sqlite {
 namespace {
@@ -47,14 +48,45 @@ Outcomes insert(Connection& connection, std::span<const NewEvent> events, Timest
   return outcomes;
 }
 
+/// As insert, and after an error nothing of the events stays while the transaction goes on.
+Outcomes insert_or_undo(Connection& connection, std::span<const NewEvent> events, Timestamp now) {
+  // One statement undoes itself.
+  if (events.size() == 1) return insert(connection, events, now);
+  return tentatively(
+      connection, [&] { return insert(connection, events, now); }, [](const auto&) { return true; });
+}
+
+bool has_news(const PublishCall& call) {
+  if (!call.outcomes) return false;
+  return std::count(call.outcomes->begin(), call.outcomes->end(), PublishOutcome::published) > 0;
+}
+
 }  // namespace
 
 Outcomes SqliteStore::publish(std::span<const NewEvent> events) {
-  if (events.empty()) return std::vector<PublishOutcome>{};
-  auto outcomes =
-      database_->write([&](Connection& connection) -> Outcomes { return insert(connection, events, clock_()); });
-  if (outcomes && std::count(outcomes->begin(), outcomes->end(), PublishOutcome::published) > 0) bell_->ring();
-  return outcomes;
+  PublishCall call{events};
+  if (!events.empty()) publishing_.run(call, events.size());
+  return std::move(call.outcomes);
+}
+
+void SqliteStore::publish_together(std::span<PublishCall* const> calls) {
+  const bool alone = calls.size() == 1;
+  const auto committed = database_->write([&](Connection& connection) -> Result<void> {
+    const Timestamp now = clock_();
+    for (PublishCall* call : calls) {
+      call->outcomes = alone ? insert(connection, call->events, now) : insert_or_undo(connection, call->events, now);
+      // A refusal is the caller's own, unless SQLite has undone the whole transaction, as it does on a full disk.
+      if (!call->outcomes && (alone || !connection.in_transaction())) return call->outcomes.error();
+    }
+    return {};
+  });
+  if (!committed) {
+    for (PublishCall* call : calls) {
+      if (call->outcomes) call->outcomes = committed.error();
+    }
+    return;
+  }
+  if (std::any_of(calls.begin(), calls.end(), [](const PublishCall* call) { return has_news(*call); })) bell_->ring();
 }
 
 }  // namespace sluice::store::sqlite
@@ -66,14 +98,7 @@ Result<std::vector<PublishOutcome>> publish_on(sqlite3* connection, std::span<co
   if (!borrowed->in_transaction()) {
     return invalid("transaction", "publishing joins your transaction: begin one on this connection first");
   }
-  // The caller may go on after an error, and then nothing of the batch may stay.
-  if (auto begun = borrowed->script("savepoint sluice_publish"); !begun) return std::move(begun).error();
-  auto outcomes = sqlite::insert(*borrowed, events, now);
-  // Fails only where SQLite has undone the whole transaction by itself.
-  if (!outcomes) static_cast<void>(borrowed->script("rollback to sluice_publish").has_value());
-  auto released = borrowed->script("release sluice_publish");
-  if (outcomes && !released) return std::move(released).error();
-  return outcomes;
+  return sqlite::insert_or_undo(*borrowed, events, now);
 }
 
 }  // namespace sluice::store

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "store/sqlite/sqlite_store_impl.hpp"
+#include "store/sqlite/tentative.hpp"
 
 namespace sluice::store::sqlite {
 namespace {
@@ -24,11 +25,40 @@ std::optional<std::string> progress_of(const Settlement& decision) {
   return progress_to_json(decision.progress);
 }
 
+bool is_delivered(const SettleItem& item) { return item.settlement.next == Status::delivered; }
+
+/// As settle_delivered_all reads them.
+std::string claims_of(std::span<const SettleItem> items) {
+  std::string text = "[";
+  for (const SettleItem& item : items) {
+    const ClaimRef& claim = item.claim;
+    text += text.size() > 1 ? ",[\"" : "[\"";
+    text += claim.event_id.to_string();
+    text += "\",";
+    text += std::to_string(claim.claim_seq);
+    text += ']';
+  }
+  return text + ']';
+}
+
+/// One statement for all of them: what a statement costs by itself is most of what an event costs. False, and nothing
+/// done, when it would leave some of them out.
+Result<bool> deliver_all(Connection& connection, std::span<const SettleItem> items, Timestamp now) {
+  if (items.size() == 1) return false;
+  const auto work = [&] {
+    return connection.run(sql::settle_delivered_all, {{":now", now}, {":claims", claims_of(items)}});
+  };
+  const auto is_all = [&](std::int64_t changed) { return changed == static_cast<std::int64_t>(items.size()); };
+  auto changed = tentatively(connection, work, is_all);
+  if (!changed) return std::move(changed).error();
+  return is_all(*changed);
+}
+
 /// How many rows changed: none when the claim is lost.
 Result<std::int64_t> apply(Connection& connection, const SettleItem& item, Timestamp now) {
   const Settlement& decision = item.settlement;
   const ClaimRef& claim = item.claim;
-  if (decision.next == Status::delivered) {
+  if (is_delivered(item)) {
     return connection.run(sql::settle_delivered,
                           {{":now", now}, {":id", claim.event_id}, {":claim_seq", claim.claim_seq}});
   }
@@ -56,6 +86,40 @@ Result<std::int64_t> apply(Connection& connection, const SettleItem& item, Times
                                               {":lane", decision.lane},
                                               {":id", claim.event_id},
                                               {":claim_seq", claim.claim_seq}});
+}
+
+Result<void> apply_each(Connection& connection, std::span<const SettleItem> items, Timestamp now,
+                        SettleReport& report) {
+  for (const SettleItem& item : items) {
+    auto changed = apply(connection, item, now);
+    if (!changed) return std::move(changed).error();
+    if (*changed == 0) {
+      report.fenced.push_back(item.claim.event_id);
+    } else {
+      ++report.settled;
+    }
+  }
+  return {};
+}
+
+/// The leading ones that are delivered, or the first by itself.
+std::span<const SettleItem> leading(std::span<const SettleItem> items) {
+  const auto other = std::find_if_not(items.begin(), items.end(), is_delivered);
+  return items.first(std::max<std::size_t>(1, static_cast<std::size_t>(other - items.begin())));
+}
+
+Result<void> record_handlers(Connection& connection, const SettleItem& item, Timestamp now) {
+  for (const std::string& handler : item.handled_by) {
+    auto recorded = record_handled(connection, {handler, item.idempotency_key}, item.claim.event_id, now);
+    if (!recorded) return std::move(recorded).error();
+  }
+  return {};
+}
+
+/// Whether losing all of it would cost no more than delivering the events again.
+bool is_plain(std::span<const SettleItem> items) {
+  return std::all_of(items.begin(), items.end(),
+                     [](const SettleItem& item) { return is_delivered(item) && item.handled_by.empty(); });
 }
 
 }  // namespace
@@ -89,16 +153,17 @@ Result<SettleReport> settle_on(Connection& connection, const Settling& settling)
     if (*current != *settling.based_on) return registry_changed();
   }
   for (const SettleItem& item : settling.items) {
-    for (const std::string& handler : item.handled_by) {
-      auto recorded = record_handled(connection, {handler, item.idempotency_key}, item.claim.event_id, settling.now);
-      if (!recorded) return std::move(recorded).error();
-    }
-    auto changed = apply(connection, item, settling.now);
-    if (!changed) return std::move(changed).error();
-    if (*changed == 0) {
-      report.fenced.push_back(item.claim.event_id);
-    } else {
-      ++report.settled;
+    if (auto recorded = record_handlers(connection, item, settling.now); !recorded) return std::move(recorded).error();
+  }
+  for (auto rest = settling.items; !rest.empty();) {
+    const auto next = leading(rest);
+    rest = rest.subspan(next.size());
+    auto all = deliver_all(connection, next, settling.now);
+    if (!all) return std::move(all).error();
+    if (*all) {
+      report.settled += static_cast<int>(next.size());
+    } else if (auto done = apply_each(connection, next, settling.now, report); !done) {
+      return std::move(done).error();
     }
   }
   return report;
@@ -106,7 +171,8 @@ Result<SettleReport> settle_on(Connection& connection, const Settling& settling)
 
 Result<SettleReport> SqliteStore::settle(std::span<const SettleItem> items, std::optional<RegistryVersion> based_on) {
   if (items.empty()) return SettleReport{};
-  auto report = database_->write([&](Connection& connection) {
+  const Durability durability = is_plain(items) ? Durability::lazy : Durability::synced;
+  auto report = database_->write(durability, [&](Connection& connection) {
     return settle_on(connection, {items, based_on, clock_()});
   });
   if (report && gives_back(items)) bell_->ring();

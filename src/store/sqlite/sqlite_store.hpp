@@ -1,4 +1,8 @@
-// The embedded store: one SQLite file, WAL, synchronous=FULL, one writer.
+// The embedded store: one SQLite file, a write-ahead log, one writer.
+//
+// Publishing, failures, dedup rows and everything that an operator does wait for the disk; publishers that come at once
+// share one commit. Claims, their renewals and plain acknowledgements do not wait: a process that is killed loses none
+// of them, and after a power failure their events are delivered again, as at-least-once allows.
 #pragma once
 
 #include <functional>

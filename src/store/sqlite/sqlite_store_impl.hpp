@@ -7,13 +7,22 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "store/sqlite/bell.hpp"
 #include "store/sqlite/database.hpp"
+#include "store/sqlite/group_commit.hpp"
 #include "store/store.hpp"
 
 namespace sluice::store::sqlite {
+
+/// One caller's publish, on its way into a commit that it may share with others.
+struct PublishCall {
+  std::span<const NewEvent> events;
+  Result<std::vector<PublishOutcome>> outcomes = std::vector<PublishOutcome>{};
+};
 
 class SqliteStore final : public Store {
  public:
@@ -21,6 +30,8 @@ class SqliteStore final : public Store {
       : database_(std::move(database)), path_(std::move(path)), clock_(std::move(clock)), bell_(Bell::of(path_)) {}
 
   Result<std::vector<PublishOutcome>> publish(std::span<const NewEvent> events) override;
+  /// How many callers of publish() wait for a commit that has not begun.
+  [[nodiscard]] std::size_t publishers_waiting() const { return publishing_.waiting(); }
 
   Result<std::vector<ClaimedEvent>> claim(const ClaimRequest& request) override;
   using Claiming::settle;
@@ -103,12 +114,18 @@ class SqliteStore final : public Store {
   [[nodiscard]] std::string display_name() const override { return path_; }
 
  private:
+  // Bounds how long a commit of many publishers keeps the others waiting.
+  static constexpr std::size_t kMostRowsPerCommit = 1000;
+
+  void publish_together(std::span<PublishCall* const> calls);
   Result<Diagnosis> look(bool at_everything);
 
   std::unique_ptr<Database> database_;
   std::atomic<bool> claimed_nothing_ = false;  // by the latest claim
   std::string path_;
   std::function<Timestamp()> clock_;
+  GroupCommit<PublishCall> publishing_{[this](std::span<PublishCall* const> calls) { publish_together(calls); },
+                                       kMostRowsPerCommit};
   std::shared_ptr<Bell> bell_;  // rung after each commit that makes something claimable
 };
 
