@@ -1,11 +1,11 @@
 -- Rows that cost less to update: what a delivery leaves alone stands at the end, and fewer rules are evaluated.
 --
--- For the operator: moving the two columns rewrites core.outbox and its indexes under an exclusive lock: about ten
--- seconds per million rows, and as much free disk as the table takes.
+-- For the operator: moving the two columns rewrites core.outbox and its indexes under an exclusive lock: the
+-- time grows with the table (not measured), and it needs as much free disk as the table takes.
 
 -- An update is logged from the first byte that differs to the last. With the payload and the key behind all that a
 -- delivery changes, that is a third of a row and not nearly all of it. (With claim_seq and status at the end it would be
--- a fifth, but then every row that a scan passes has to be taken apart to its end: measured, no gain.)
+-- a fifth, but then every row that a scan passes has to be taken apart to its end: no gain was seen.)
 drop trigger outbox_default_key on core.outbox;
 drop trigger outbox_refuse_insert on core.outbox;
 alter table core.outbox rename column idempotency_key to idempotency_key_before;
@@ -72,9 +72,9 @@ alter table core.outbox alter column lane drop not null, alter column lane drop 
 drop index core.outbox_waiting;
 create index outbox_waiting on core.outbox (generation, coalesce(lane, ''), retry_after) where retry_after is not null;
 
--- Keys are compared for equality and kept together; the order of a language costs each insert a microsecond or more.
+-- Keys are compared for equality and kept together; the order of a language makes each comparison dearer.
 alter table core.event_handled alter column handler_name type text collate "C", alter column idempotency_key type text collate "C";
 
--- A batch's list of numbers fits the page as it is; compressing it cost half a millisecond per batch of 500.
+-- A batch's list of numbers fits the page as it is; compressing it took 2 % of the server's time.
 alter table core.claims alter column seqs set storage external;
 alter table core.claims set (toast_tuple_target = 8160);
