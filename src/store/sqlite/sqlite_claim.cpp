@@ -1,4 +1,5 @@
 #include "store/sqlite/claim_candidates.hpp"
+#include "store/sqlite/sqlite_settle.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
 
 namespace sluice::store::sqlite {
@@ -37,7 +38,8 @@ Result<std::vector<ClaimedEvent>> SqliteStore::claim(const ClaimRequest& request
     auto taken = connection.run(
         sql::claim,
         {{":now", now}, {":worker", request.worker}, {":expires_at", now + request.ttl}, {":seqs", places_of(*found)}});
-    if (!taken) found = std::move(taken).error();
+    if (!taken) return Result<std::vector<ClaimedEvent>>{std::move(taken).error()};
+    for (ClaimedEvent& event : *found) event.claim.batch = boot_;
     return found;
   });
 }
@@ -48,6 +50,10 @@ Result<std::vector<Uuid>> SqliteStore::heartbeat(std::span<const ClaimRef> claim
   return database_->write(Durability::lazy, [&](Connection& connection) -> Result<std::vector<Uuid>> {
     const Timestamp expires_at = clock_() + ttl;
     for (const ClaimRef& claim : claims) {
+      if (is_of_another_boot(claim, boot_)) {
+        lost.push_back(claim.event_id);
+        continue;
+      }
       auto renewed = connection.run(
           sql::heartbeat, {{":expires_at", expires_at}, {":id", claim.event_id}, {":claim_seq", claim.claim_seq}});
       if (!renewed) return std::move(renewed).error();

@@ -8,8 +8,9 @@ namespace {
 /// The write transaction of the store, lent to a handler: nobody else writes to the file meanwhile.
 class SqliteEffect final : public EffectTransaction {
  public:
-  SqliteEffect(WriteTransaction transaction, std::shared_ptr<Bell> bell, std::function<Timestamp()> clock)
-      : transaction_(std::move(transaction)), bell_(std::move(bell)), clock_(std::move(clock)) {}
+  SqliteEffect(WriteTransaction transaction, std::shared_ptr<Bell> bell, std::function<Timestamp()> clock,
+               std::int64_t boot)
+      : transaction_(std::move(transaction)), bell_(std::move(bell)), clock_(std::move(clock)), boot_(boot) {}
 
   Result<std::vector<Entered>> enter(std::string_view handler_name, std::span<const Entry> entries) override {
     if (auto open = still_open(); !open) return std::move(open).error();
@@ -47,7 +48,7 @@ class SqliteEffect final : public EffectTransaction {
 
   Result<SettleReport> settle(std::span<const SettleItem> items, std::optional<RegistryVersion> based_on) override {
     if (auto open = still_open(); !open) return std::move(open).error();
-    return settle_on(connection(), {items, based_on, clock_()});
+    return settle_on(connection(), {items, based_on, clock_(), boot_});
   }
 
   Result<void> commit() override {
@@ -82,7 +83,7 @@ class SqliteEffect final : public EffectTransaction {
         connection().first(sql::holds_claim, {{":id", entry.claim.event_id}, {":claim_seq", entry.claim.claim_seq}},
                            [](Row& row) { return row.integer(); });
     if (!held) return std::move(held).error();
-    if (!*held) return Entered::fenced;
+    if (!*held || is_of_another_boot(entry.claim, boot_)) return Entered::fenced;
     auto recorded = record_handled(connection(), {std::string{handler_name}, entry.idempotency_key},
                                    entry.claim.event_id, clock_());
     if (!recorded) return std::move(recorded).error();
@@ -92,6 +93,7 @@ class SqliteEffect final : public EffectTransaction {
   WriteTransaction transaction_;
   std::shared_ptr<Bell> bell_;
   std::function<Timestamp()> clock_;
+  std::int64_t boot_;
   bool marked_ = false;
   bool over_ = false;
 };
@@ -101,7 +103,8 @@ class SqliteEffect final : public EffectTransaction {
 Result<std::unique_ptr<EffectTransaction>> SqliteStore::begin_effect(Duration /*longest_idle*/) {
   auto transaction = database_->begin_write();
   if (!transaction) return std::move(transaction).error();
-  return std::unique_ptr<EffectTransaction>{std::make_unique<SqliteEffect>(*std::move(transaction), bell_, clock_)};
+  return std::unique_ptr<EffectTransaction>{
+      std::make_unique<SqliteEffect>(*std::move(transaction), bell_, clock_, boot_)};
 }
 
 }  // namespace sluice::store::sqlite

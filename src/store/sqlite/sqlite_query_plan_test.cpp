@@ -59,6 +59,11 @@ TEST(ClaimPlan, WalksTheFreshAndTheDueIndexAlone) {
   EXPECT_THAT(due, Not(Contains(HasSubstr("TEMP B-TREE"))));
 }
 
+TEST(SettlePlan, GoesToThePlacesThatTheClaimsName) {
+  EXPECT_THAT(plan_of(sql::settle_delivered_all),
+              Contains(HasSubstr("SEARCH outbox USING INTEGER PRIMARY KEY (rowid=?)")));
+}
+
 TEST(NextDuePlan, EntersTheDueIndexAtItsTime) {
   EXPECT_THAT(plan_of(sql::next_due),
               Contains(HasSubstr("outbox_due (generation=? AND key_blocked=? AND retry_after>?)")));

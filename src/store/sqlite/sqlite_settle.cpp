@@ -27,18 +27,35 @@ std::optional<std::string> progress_of(const Settlement& decision) {
 
 bool is_delivered(const SettleItem& item) { return item.settlement.next == Status::delivered; }
 
+/// Those that are not of another boot; fences the others.
+std::vector<SettleItem> of_this_boot(const Settling& settling, SettleReport& report) {
+  std::vector<SettleItem> items;
+  for (const SettleItem& item : settling.items) {
+    if (is_of_another_boot(item.claim, settling.boot)) {
+      report.fenced.push_back(item.claim.event_id);
+    } else {
+      items.push_back(item);
+    }
+  }
+  return items;
+}
+
 /// As settle_delivered_all reads them.
 std::string claims_of(std::span<const SettleItem> items) {
-  std::string text = "[";
+  constexpr std::size_t kBytesPerClaim = 64;
+  std::string text = "{";
+  text.reserve(items.size() * kBytesPerClaim);
   for (const SettleItem& item : items) {
     const ClaimRef& claim = item.claim;
-    text += text.size() > 1 ? ",[\"" : "[\"";
+    text += text.size() > 1 ? ",\"" : "\"";
+    text += std::to_string(claim.locator);
+    text += "\":\"";
     text += claim.event_id.to_string();
-    text += "\",";
+    text += ' ';
     text += std::to_string(claim.claim_seq);
-    text += ']';
+    text += '"';
   }
-  return text + ']';
+  return text + '}';
 }
 
 /// One statement for all of them: what a statement costs by itself is most of what an event costs. False, and nothing
@@ -155,7 +172,14 @@ Result<SettleReport> settle_on(Connection& connection, const Settling& settling)
   for (const SettleItem& item : settling.items) {
     if (auto recorded = record_handlers(connection, item, settling.now); !recorded) return std::move(recorded).error();
   }
-  for (auto rest = settling.items; !rest.empty();) {
+  std::vector<SettleItem> left;
+  std::span<const SettleItem> rest = settling.items;
+  if (std::any_of(rest.begin(), rest.end(),
+                  [&](const SettleItem& item) { return is_of_another_boot(item.claim, settling.boot); })) {
+    left = of_this_boot(settling, report);
+    rest = left;
+  }
+  while (!rest.empty()) {
     const auto next = leading(rest);
     rest = rest.subspan(next.size());
     auto all = deliver_all(connection, next, settling.now);
@@ -173,7 +197,7 @@ Result<SettleReport> SqliteStore::settle(std::span<const SettleItem> items, std:
   if (items.empty()) return SettleReport{};
   const Durability durability = is_plain(items) ? Durability::lazy : Durability::synced;
   auto report = database_->write(durability, [&](Connection& connection) {
-    return settle_on(connection, {items, based_on, clock_()});
+    return settle_on(connection, {items, based_on, clock_(), boot_});
   });
   if (report && gives_back(items)) bell_->ring();
   return report;

@@ -13,7 +13,14 @@ struct Settling {
   std::span<const SettleItem> items;
   std::optional<RegistryVersion> based_on;
   Timestamp now;
+  std::int64_t boot = 0;  ///< claims of another one are fenced
 };
+
+/// Whether the claim was made before the machine was last started: a power failure may have undone it, and its number
+/// may have been given out again.
+inline bool is_of_another_boot(const ClaimRef& claim, std::int64_t boot) {
+  return claim.batch != 0 && claim.batch != boot;
+}
 
 Result<SettleReport> settle_on(Connection& connection, const Settling& settling);
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "store/sqlite/boot.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
 
 namespace sluice::store {
@@ -44,8 +45,9 @@ Result<std::unique_ptr<Store>> open_sqlite(const SqliteOptions& options) {
   if (auto usable = check_path(options); !usable) return std::move(usable).error();
   auto database = sqlite::Database::open({options.path, options.create, options.busy_timeout});
   if (!database) return std::move(database).error();
-  std::unique_ptr<Store> store = std::make_unique<sqlite::SqliteStore>(*std::move(database), options.path,
-                                                                       options.clock ? options.clock : system_now);
+  std::unique_ptr<Store> store = std::make_unique<sqlite::SqliteStore>(
+      *std::move(database), options.path, options.clock ? options.clock : system_now,
+      options.boot ? *options.boot : sqlite::this_boot());
   if (options.auto_migrate) {
     if (auto migrated = store->migrate(); !migrated) return std::move(migrated).error();
   }

@@ -2,11 +2,13 @@
 //
 // Publishing, failures, dedup rows and everything that an operator does wait for the disk; publishers that come at once
 // share one commit. Claims, their renewals and plain acknowledgements do not wait: a process that is killed loses none
-// of them, and after a power failure their events are delivered again, as at-least-once allows.
+// of them, and after a power failure their events are delivered again, as at-least-once allows. A claim holds until the
+// machine is started again: what it says after that is fenced.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,6 +25,8 @@ struct SqliteOptions {
   bool auto_migrate = true;                          ///< bring a new or older file up to date when opening
   Duration busy_timeout = std::chrono::seconds{10};  ///< how long to wait for another process's write
   std::function<Timestamp()> clock;                  ///< the store's clock; default: the system's
+  /// Which start of the machine this is: a power failure may undo claims, and those of an earlier start are fenced.
+  std::optional<std::int64_t> boot;
 };
 
 Result<std::unique_ptr<Store>> open_sqlite(const SqliteOptions& options);

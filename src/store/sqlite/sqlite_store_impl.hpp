@@ -26,8 +26,12 @@ struct PublishCall {
 
 class SqliteStore final : public Store {
  public:
-  SqliteStore(std::unique_ptr<Database> database, std::string path, std::function<Timestamp()> clock)
-      : database_(std::move(database)), path_(std::move(path)), clock_(std::move(clock)), bell_(Bell::of(path_)) {}
+  SqliteStore(std::unique_ptr<Database> database, std::string path, std::function<Timestamp()> clock, std::int64_t boot)
+      : database_(std::move(database)),
+        path_(std::move(path)),
+        clock_(std::move(clock)),
+        boot_(boot),
+        bell_(Bell::of(path_)) {}
 
   Result<std::vector<PublishOutcome>> publish(std::span<const NewEvent> events) override;
   /// How many callers of publish() wait for a commit that has not begun.
@@ -124,6 +128,7 @@ class SqliteStore final : public Store {
   std::atomic<bool> claimed_nothing_ = false;  // by the latest claim
   std::string path_;
   std::function<Timestamp()> clock_;
+  std::int64_t boot_;  // named by every claim as its batch
   GroupCommit<PublishCall> publishing_{[this](std::span<PublishCall* const> calls) { publish_together(calls); },
                                        kMostRowsPerCommit};
   std::shared_ptr<Bell> bell_;  // rung after each commit that makes something claimable
