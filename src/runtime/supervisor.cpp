@@ -180,8 +180,10 @@ Service Supervisor::worker_service(int number) {
   service.round = [this, worker, set_busy](const std::stop_token& stop) -> Result<Duration> {
     vain_looks_.keep_distance(stop);
     const auto begun = std::chrono::steady_clock::now();
+    bool all_there_was = false;
     const auto report = worker->step(abandon_.get_token(), [&](bool full) {
       set_busy(true);
+      all_there_was = !full;
       if (!full) return;
       work_.ring_one();
       listener_.wake_others();
@@ -191,6 +193,7 @@ Service Supervisor::worker_service(int number) {
     count(*report);
     if (report->released > 0 && options_.on_claimable) options_.on_claimable();
     if (report->claimed == 0) vain_looks_.note(std::chrono::steady_clock::now() - begun);
+    if (all_there_was) vain_looks_.note_few(report->claimed, worker->claim_took());
     return report->claimed > 0 ? Result<Duration>{Duration::zero()} : idle_rest();
   };
   service.polled = [this] {

@@ -1,11 +1,13 @@
 // VainLooks: looking for work that is not there must not cost more than it may. Where many events wait that nobody
-// here wants, a look takes long, and every publish rings: those who look keep a distance in proportion.
+// here wants, a look takes long, and every publish rings: those who look keep a distance in proportion. So do those who
+// find a few events each time while more are on their way.
 //
 // Thread-safety: any number of threads share one.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <mutex>
 #include <stop_token>
 
@@ -24,6 +26,15 @@ class VainLooks {
     not_before_ = Clock::now() + std::min<Clock::duration>(kShare * took, kLongest);
   }
 
+  /// A look that found a few events, as many as there were, took this long. When several come while one looks, looking
+  /// again at once finds fewer still for the same price: a short rest lets them gather. A single one is not kept
+  /// waiting.
+  void note_few(std::int64_t found, Clock::duration took) {
+    if (found < kSeveral) return;
+    const std::lock_guard lock{mutex_};
+    not_before_ = Clock::now() + std::min<Clock::duration>(kShare * took, kLongestGathering);
+  }
+
   /// How long until the next look may begin.
   [[nodiscard]] Clock::duration left() const {
     const std::lock_guard lock{mutex_};
@@ -39,6 +50,8 @@ class VainLooks {
  private:
   static constexpr std::chrono::milliseconds kCheap{5};
   static constexpr std::chrono::milliseconds kLongest{250};
+  static constexpr std::chrono::milliseconds kLongestGathering{5};
+  static constexpr int kSeveral = 3;
   static constexpr int kShare = 4;  // a fifth of the time may go into looks in vain
 
   mutable std::mutex mutex_;

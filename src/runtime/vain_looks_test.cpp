@@ -21,5 +21,18 @@ TEST(VainLooks, KeepADistanceInProportionAndWithinItsBound) {
   EXPECT_LE(looks.left(), VainLooks::Clock::duration{250ms});
 }
 
+TEST(VainLooks, SeveralEventsAtOnceAreGivenTimeToGather) {
+  VainLooks looks;
+  looks.note_few(5, 30s);
+  EXPECT_GT(looks.left(), VainLooks::Clock::duration::zero());
+  EXPECT_LE(looks.left(), VainLooks::Clock::duration{5ms});
+}
+
+TEST(VainLooks, ASingleEventIsNotKeptWaiting) {
+  VainLooks looks;
+  looks.note_few(1, 30s);
+  EXPECT_EQ(looks.left(), VainLooks::Clock::duration::zero());
+}
+
 }  // namespace
 }  // namespace sluice::runtime

@@ -47,8 +47,8 @@ Result<StepReport> Worker::step(const std::stop_token& abandon, const std::funct
     observer_.refused();
     return std::move(events).error();
   }
-  observer_.claimed(events->size(), request_.limit,
-                    std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - claimed_at));
+  claim_took_ = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - claimed_at);
+  observer_.claimed(events->size(), request_.limit, claim_took_);
   if (events->empty()) {
     adapt(0, {});
     return earlier;

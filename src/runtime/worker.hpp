@@ -41,11 +41,13 @@ class Worker {
   /// `busy` is called when something was claimed, before it is handled.
   Result<StepReport> step(const std::stop_token& abandon = {}, const std::function<void(bool full)>& busy = {});
 
+  /// How long the last claim took.
+  [[nodiscard]] Duration claim_took() const { return claim_took_; }
+
   /// Settles what an earlier round could not, if anything: the last thing before a stop.
   Result<StepReport> finish() { return dispatcher_.settle_rest(); }
 
  private:
-  Result<std::vector<store::ClaimedEvent>> claim();
   void adapt(std::size_t claimed, Duration took);
 
   store::Claiming& store_;
@@ -54,6 +56,7 @@ class Worker {
   Dispatcher dispatcher_;
   ClaimObserver observer_;
   int batch_size_;
+  Duration claim_took_{};
   double microseconds_per_event_ = 0.0;
 };
 
