@@ -102,7 +102,8 @@ Result<Exit> reroute(Session& session) {
   if (!store) return std::move(store).error();
   const auto plan = ops::plan_reroute(**store, request->from, request->to);
   if (!plan) return plan.error();
-  const std::string what = "move " + events(plan->from.pending) + " from generation " + std::to_string(request->from) +
+  const std::string what = "move " + std::string{plan->from.pending_estimated ? "about " : ""} +
+                           events(plan->from.pending) + " from generation " + std::to_string(request->from) +
                            " to generation " + std::to_string(request->to);
   describe(session, *plan);
   if (session.dry_run()) {

@@ -24,8 +24,9 @@ void print_generations(Console& console, const ops::StatusReport& report) {
   Table table{"GENERATION", "STATE", "PENDING", "WAITING", "IN FLIGHT", "DELIVERED", "FAILED", "OLDEST PENDING"};
   for (const auto& row : report.generations) {
     table.row({std::to_string(row.generation), row.state ? std::string{name(*row.state)} : "-",
-               std::to_string(row.pending), std::to_string(row.waiting), std::to_string(row.in_flight),
-               std::to_string(row.delivered), std::to_string(row.failed),
+               ops::count_text(row.pending, row.pending_estimated), std::to_string(row.waiting),
+               std::to_string(row.in_flight), ops::count_text(row.delivered, row.delivered_estimated),
+               ops::count_text(row.failed, row.failed_estimated),
                row.oldest_pending ? age_text(*row.oldest_pending, report.now) : "-"});
   }
   if (table.empty()) {
@@ -68,7 +69,7 @@ void print_report(Console& console, const ops::StatusReport& report) {
                             {"clock", clock_text(report.now)},
                             {"generation", std::to_string(report.default_generation)},
                             {"workers", workers_text(report.workers)},
-                            {"discarded", std::to_string(report.discarded)}});
+                            {"discarded", ops::count_text(report.discarded, report.discarded_estimated)}});
   console.out << '\n';
   print_generations(console, report);
   const auto lines = concerns(report);

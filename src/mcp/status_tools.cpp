@@ -32,11 +32,12 @@ std::string generation_schema() {
                  {"pending", integer()},
                  {"waiting", integer("of pending: not due yet")},
                  {"in_flight", integer()},
-                 {"delivered", integer("may be an estimate")},
-                 {"failed", integer("dead letters; may be an estimate")},
+                 {"delivered", integer()},
+                 {"failed", integer("dead letters")},
                  {"oldest_pending_at", nullable(time())},
                  {"workers", integer("that are alive")},
-                 {"abandoned", boolean("it has events and no live worker: they wait for ever")}});
+                 {"abandoned", boolean("it has events and no live worker: they wait for ever")},
+                 {"estimated", list(text(), "the figures that are estimates; that nothing is left never is one")}});
 }
 
 std::string status_schema() {
@@ -58,6 +59,7 @@ std::string status_schema() {
                  {"default_generation", integer("where new and replayed events go")},
                  {"generations", list(generation_schema())},
                  {"discarded", integer()},
+                 {"discarded_estimated", boolean()},
                  {"workers", list(worker, "that are alive")},
                  {"unsubscribed", list(unsubscribed, "pending events that no handler wants")},
                  {"session", object({{"actor", text("who the audit names for what you do")},

@@ -89,7 +89,8 @@ Result<Reading> read_generations(store::Store& store) {
   for (const auto& one : survey->generations) {
     if (!one.abandoned()) continue;
     left += one.left();
-    abandoned.push_back("generation " + std::to_string(one.generation) + " has " + std::to_string(one.left()));
+    abandoned.push_back("generation " + std::to_string(one.generation) + " has " +
+                        count_text(one.left(), one.pending_estimated));
   }
   return Reading{static_cast<double>(left), joined(abandoned)};
 }

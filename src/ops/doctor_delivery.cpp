@@ -61,13 +61,14 @@ void judge_generations(const DoctorFacts& facts, Findings& findings) {
     found = true;
     const bool leaving = one.state == GenerationState::draining || one.state == GenerationState::retired;
     const std::string number = std::to_string(one.generation);
-    findings.add({FindingId::generation_abandoned, leaving ? Severity::critical : Severity::warning,
-                  "generation " + number + " (" + std::string{one.state ? name(*one.state) : "not allocated"} +
-                      ") has " + counted(one.left(), "event") + " left and no live worker",
-                  std::to_string(one.pending) + " pending, " + std::to_string(one.in_flight) + " in flight" +
-                      (one.oldest_pending ? "; the oldest is of " + to_iso8601(*one.oldest_pending) : ""),
-                  "start a worker with --generation " + number + ", or move them: sluice generation reroute " + number +
-                      " --to M --dry-run"});
+    findings.add(
+        {FindingId::generation_abandoned, leaving ? Severity::critical : Severity::warning,
+         "generation " + number + " (" + std::string{one.state ? name(*one.state) : "not allocated"} + ") has " +
+             (one.pending_estimated ? "about " : "") + counted(one.left(), "event") + " left and no live worker",
+         count_text(one.pending, one.pending_estimated) + " pending, " + std::to_string(one.in_flight) + " in flight" +
+             (one.oldest_pending ? "; the oldest is of " + to_iso8601(*one.oldest_pending) : ""),
+         "start a worker with --generation " + number + ", or move them: sluice generation reroute " + number +
+             " --to M --dry-run"});
   }
   if (!found) findings.ok(FindingId::generation_abandoned, "every generation that has events left has a live worker");
 }

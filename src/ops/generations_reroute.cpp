@@ -47,6 +47,7 @@ std::string to_json(const ReroutePlan& plan, const RerouteReport& report, bool d
       .number("from_generation", plan.from.generation)
       .number("to_generation", plan.to.generation)
       .number("pending", plan.from.pending)
+      .boolean("pending_estimated", plan.from.pending_estimated)
       .number("in_flight", plan.from.in_flight)
       .number("moved", report.moved)
       .boolean("complete", report.complete)

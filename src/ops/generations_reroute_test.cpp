@@ -73,7 +73,7 @@ TEST_F(Reroute, WithDeploymentsTheTargetMustBeAllocatedOrLive) {
 
 TEST_F(Reroute, TheJsonFieldsArePinned) {
   EXPECT_EQ(to_json({{.generation = 1, .pending = 5, .in_flight = 1}, {.generation = 2}}, {4, false, {}}, false),
-            R"({"dry_run":false,"from_generation":1,"to_generation":2,"pending":5,"in_flight":1,"moved":4,)"
+            R"({"dry_run":false,"from_generation":1,"to_generation":2,"pending":5,"pending_estimated":false,"in_flight":1,"moved":4,)"
             R"("complete":false})");
 }
 

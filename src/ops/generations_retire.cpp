@@ -8,8 +8,8 @@
 namespace sluice::ops {
 namespace {
 
-std::string counted(std::int64_t count, const std::string& noun) {
-  return std::to_string(count) + ' ' + noun + (count == 1 ? "" : "s");
+std::string counted(std::int64_t count, const std::string& noun, bool estimated = false) {
+  return count_text(count, estimated) + ' ' + noun + (count == 1 ? "" : "s");
 }
 
 std::optional<std::string> wrong_state(const GenerationStatus& status) {
@@ -28,7 +28,7 @@ std::optional<std::string> wrong_state(const GenerationStatus& status) {
 
 std::string pending_sentence(const RetireCheck& check) {
   const GenerationStatus& status = check.status;
-  std::string text = counted(status.pending, "event") + " pending";
+  std::string text = counted(status.pending, "event", status.pending_estimated) + " pending";
   if (status.waiting > 0) text += ", " + std::to_string(status.waiting) + " of them not due yet";
   if (check.next_due) text += ", the next at " + to_iso8601(*check.next_due);
   return text;
@@ -52,7 +52,7 @@ void judge(RetireCheck& check) {
   }
   if (!check.workers.empty()) check.remarks.push_back(workers_sentence(check.workers));
   if (status.failed > 0) {
-    check.remarks.push_back(counted(status.failed, "failed event") +
+    check.remarks.push_back(counted(status.failed, "failed event", status.failed_estimated) +
                             ": not in the way, and can be replayed into another generation");
   }
 }
@@ -108,6 +108,7 @@ std::string to_json(const RetireCheck& check) {
       .boolean("abandoned", status.abandoned())
       .texts("blockers", check.blockers)
       .texts("remarks", check.remarks)
+      .texts("estimated", estimates(status))
       .str();
 }
 

@@ -108,7 +108,7 @@ TEST_F(RetireGate, TheJsonFieldsArePinned) {
   EXPECT_EQ(to_json(found),
             R"({"generation":1,"state":"draining","retirable":false,"pending":2,"waiting":1,"next_due_at":null,)"
             R"("in_flight":0,"failed":4,"workers":["w1"],"abandoned":true,"blockers":["2 events pending"],)"
-            R"("remarks":[]})");
+            R"("remarks":[],"estimated":[]})");
 }
 
 }  // namespace

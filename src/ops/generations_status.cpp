@@ -17,15 +17,18 @@ void add(GenerationStatus& row, const store::StatusCount& count) {
       row.pending = count.count;
       row.waiting = count.waiting;
       row.oldest_pending = count.oldest;
+      row.pending_estimated = count.estimated;
       break;
     case Status::in_flight:
       row.in_flight = count.count;
       break;
     case Status::delivered:
       row.delivered = count.count;
+      row.delivered_estimated = count.estimated;
       break;
     case Status::failed:
       row.failed = count.count;
+      row.failed_estimated = count.estimated;
       break;
   }
 }
@@ -36,11 +39,23 @@ bool is_leaving(const GenerationStatus& status) {
 
 }  // namespace
 
+std::string count_text(std::int64_t count, bool estimated) {
+  return (estimated ? "about " : "") + std::to_string(count);
+}
+
+std::vector<std::string> estimates(const GenerationStatus& status) {
+  std::vector<std::string> names;
+  if (status.pending_estimated) names.emplace_back("pending");
+  if (status.delivered_estimated) names.emplace_back("delivered");
+  if (status.failed_estimated) names.emplace_back("failed");
+  return names;
+}
+
 std::string in_words(const GenerationStatus& status) {
   std::string words{status.state ? name(*status.state) : "not allocated"};
   // A live generation always has events; how many is news only when nobody takes them.
   if (status.abandoned() || (is_leaving(status) && status.left() > 0)) {
-    words += ", " + std::to_string(status.left()) + " left";
+    words += ", " + count_text(status.left(), status.pending_estimated) + " left";
   }
   if (status.abandoned()) words += ", NO WORKER";
   return words;
@@ -59,6 +74,7 @@ std::string to_json(const GenerationStatus& status) {
       .time("oldest_pending_at", status.oldest_pending)
       .number("workers", status.workers)
       .boolean("abandoned", status.abandoned())
+      .texts("estimated", estimates(status))
       .str();
 }
 
@@ -69,6 +85,7 @@ std::string to_json(const store::Deployment& deployment, const GenerationStatus&
       .number("failed", status.failed)
       .number("workers", status.workers)
       .boolean("abandoned", status.abandoned())
+      .texts("estimated", estimates(status))
       .str();
 }
 
@@ -94,7 +111,8 @@ Result<GenerationSurvey> survey_generations(store::Store& store) {
   for (const auto& deployment : *deployments) rows[deployment.generation].state = deployment.state;
   for (const auto& worker : *workers) ++rows[worker.generation].workers;
 
-  GenerationSurvey survey{status->now, {}, *std::move(deployments), *std::move(workers), status->discarded};
+  GenerationSurvey survey{
+      status->now, {}, *std::move(deployments), *std::move(workers), status->discarded, status->discarded_estimated};
   for (auto& [number, row] : rows) {
     row.generation = number;
     survey.generations.push_back(row);

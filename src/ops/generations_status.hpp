@@ -20,6 +20,10 @@ struct GenerationStatus {
   std::int64_t failed = 0;
   std::optional<Timestamp> oldest_pending;
   std::int64_t workers = 0;  ///< that are alive
+  // Which of them are estimates. That nothing is pending never is one.
+  bool pending_estimated = false;
+  bool delivered_estimated = false;
+  bool failed_estimated = false;
 
   /// What has to be finished before the generation can go. Failed events are finished.
   [[nodiscard]] std::int64_t left() const { return pending + in_flight; }
@@ -27,6 +31,10 @@ struct GenerationStatus {
   [[nodiscard]] bool abandoned() const { return left() > 0 && workers == 0; }
 };
 
+/// `12`, `about 1230000`
+std::string count_text(std::int64_t count, bool estimated);
+/// The names of the figures among pending, delivered and failed that are estimates.
+std::vector<std::string> estimates(const GenerationStatus& status);
 /// `live`, `draining, 120 left`, `draining, 120 left, NO WORKER`.
 std::string in_words(const GenerationStatus& status);
 std::string to_json(const GenerationStatus& status);
@@ -39,6 +47,7 @@ struct GenerationSurvey {
   std::vector<store::Deployment> deployments;
   std::vector<store::WorkerRecord> workers;  ///< that are alive
   std::int64_t discarded = 0;
+  bool discarded_estimated = false;
 
   /// Nothing left and nobody there when the survey has none.
   [[nodiscard]] GenerationStatus of(Generation generation) const;

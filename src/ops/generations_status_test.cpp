@@ -1,5 +1,6 @@
 #include "ops/generations_status.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/support/embedded_store.hpp"
@@ -51,7 +52,20 @@ TEST(GenerationSurvey, TheJsonOfADeploymentIsContinued) {
   EXPECT_EQ(to_json(deployment, {.generation = 1, .state = GenerationState::draining, .pending = 2}),
             R"({"generation":1,"state":"draining","note":"","changed_by":"",)"
             R"("allocated_at":"1970-01-01T00:00:00.000000Z","activated_at":null,"draining_at":null,"retired_at":null,)"
-            R"("pending":2,"in_flight":0,"failed":0,"workers":0,"abandoned":true})");
+            R"("pending":2,"in_flight":0,"failed":0,"workers":0,"abandoned":true,"estimated":[]})");
+}
+
+TEST(GenerationStatus, AnEstimateIsNamedAsOne) {
+  const GenerationStatus status{.generation = 1,
+                                .state = GenerationState::draining,
+                                .pending = 120'000,
+                                .delivered = 1'230'000,
+                                .pending_estimated = true,
+                                .delivered_estimated = true};
+  EXPECT_EQ(in_words(status), "draining, about 120000 left, NO WORKER");
+  EXPECT_EQ(count_text(1'230'000, true), "about 1230000");
+  EXPECT_EQ(count_text(12, false), "12");
+  EXPECT_THAT(to_json(status), testing::HasSubstr(R"("estimated":["pending","delivered"])"));
 }
 
 }  // namespace

@@ -43,6 +43,7 @@ Result<StatusReport> report_status(store::Store& store) {
                       *generation,
                       std::move(survey->generations),
                       survey->discarded,
+                      survey->discarded_estimated,
                       std::move(survey->workers),
                       *std::move(unsubscribed)};
 }
@@ -55,6 +56,7 @@ std::string to_json(const StatusReport& report) {
       .number("default_generation", report.default_generation)
       .array("generations", json_of(report.generations, [](const GenerationStatus& row) { return ops::to_json(row); }))
       .number("discarded", report.discarded)
+      .boolean("discarded_estimated", report.discarded_estimated)
       .array("workers", json_of(report.workers, [&](const auto& worker) { return ops::to_json(worker, report.now); }))
       .array("unsubscribed", json_of(report.unsubscribed, [](const auto& count) { return to_json(count); }))
       .str();

@@ -15,6 +15,7 @@ struct StatusReport {
   Generation default_generation = kFirstGeneration;
   std::vector<GenerationStatus> generations;  ///< ascending
   std::int64_t discarded = 0;
+  bool discarded_estimated = false;
   std::vector<store::WorkerRecord> workers;  ///< that are alive
   /// Pending events that nobody subscribes to, the most numerous first.
   std::vector<store::UnsubscribedCount> unsubscribed;

@@ -113,13 +113,15 @@ struct StatusCount {
   Status status = Status::pending;
   std::int64_t count = 0;
   std::int64_t waiting = 0;         ///< of pending: not yet due
-  std::optional<Timestamp> oldest;  ///< occurred_at of the oldest
+  std::optional<Timestamp> oldest;  ///< of pending: occurred_at of the oldest; if estimated, of those looked at
+  bool estimated = false;           ///< `count` is not exact; whether anything is pending or in flight always is
 };
 
 struct StoreStatus {
   Timestamp now{};
-  std::vector<StatusCount> counts;  ///< tombstoned rows excluded; delivered and failed may be estimates
-  std::int64_t discarded = 0;
+  std::vector<StatusCount> counts;  ///< tombstoned rows excluded; exact while they are cheap to count
+  std::int64_t discarded = 0;       ///< dead letters
+  bool discarded_estimated = false;
 };
 
 class Administering {

@@ -61,7 +61,7 @@ TEST(Generation, ListSaysWhatIsLeftAndThatNobodyTakesIt) {
   EXPECT_THAT(answer.out, HasSubstr("draining, 1 left, NO WORKER"));
   EXPECT_THAT(answer.err, HasSubstr("generation 7: not allocated, 1 left, NO WORKER"));
   EXPECT_THAT(sluice({"generation", "list", "-o", "json"}).out,
-              HasSubstr(R"("pending":1,"in_flight":0,"failed":0,"workers":0,"abandoned":true})"));
+              HasSubstr(R"("pending":1,"in_flight":0,"failed":0,"workers":0,"abandoned":true,"estimated":[]})"));
   ASSERT_TRUE(sluice.store->announce({.identity = "w1", .generation = 1, .handlers = {}, .listener = "listening"}));
   EXPECT_THAT(sluice({"generation", "list"}).out, Not(HasSubstr("NO WORKER")));
 }

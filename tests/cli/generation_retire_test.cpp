@@ -106,7 +106,8 @@ TEST_F(GenerationEnd, ADryRunOfARerouteCounts) {
   EXPECT_EQ(answer.out, "3\n");
   EXPECT_THAT(answer.err, HasSubstr("would move 3 events from generation 1 to generation 2"));
   EXPECT_EQ(reroute({"--dry-run", "-o", "json"}).out,
-            "{\"dry_run\":true,\"from_generation\":1,\"to_generation\":2,\"pending\":3,\"in_flight\":0,\"moved\":0,"
+            "{\"dry_run\":true,\"from_generation\":1,\"to_generation\":2,\"pending\":3,\"pending_estimated\":false,"
+            "\"in_flight\":0,\"moved\":0,"
             "\"complete\":false}\n");
   EXPECT_THAT(events_in(1), ElementsAre("3"));
 }

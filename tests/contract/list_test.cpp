@@ -60,6 +60,42 @@ TEST_P(ListContract, ByStatus) {
   EXPECT_THAT(list({.status = Status::pending}), ElementsAre(pending));
 }
 
+TEST_P(ListContract, ByStatusWhereverTheEventsGo) {
+  EXPECT_THAT(list({.status = Status::pending}), IsEmpty());
+  const Uuid old = publish(an_event("nobody.wants_it"));
+  ClaimRequest wanted = request_for("w1");
+  wanted.interests = {{"test.*", std::nullopt, std::nullopt}};
+  for (int round = 0; round < 3; ++round) {
+    const Uuid id = publish();
+    EXPECT_THAT(list({.status = Status::pending}), ElementsAre(id, old)) << round;
+    const auto claimed = claim(wanted);
+    ASSERT_THAT(claimed, SizeIs(1));
+    EXPECT_THAT(list({.status = Status::pending}), ElementsAre(old)) << round;
+    EXPECT_THAT(list({.status = Status::in_flight}), ElementsAre(id)) << round;
+    settle(claimed.front(), Outcome::failed(timeout_failure()), minute_retries());
+    EXPECT_THAT(list({.status = Status::pending}), ElementsAre(id, old)) << round;
+    EXPECT_THAT(list({.status = Status::in_flight}), IsEmpty()) << round;
+    age(2min);
+    deliver(claim(wanted).front());
+  }
+  EXPECT_THAT(list({.status = Status::pending, .event_type = "test.*"}), IsEmpty());
+  EXPECT_THAT(list({.status = Status::pending, .event_type = "nobody.*"}), ElementsAre(old));
+}
+
+TEST_P(ListContract, PendingEventsAndEventsInFlightPageToo) {
+  const auto published = publish(events(5));
+  for (const Status status : {Status::pending, Status::in_flight}) {
+    const auto first = must(store().list_events({.status = status}, 3, {}));
+    ASSERT_THAT(first.events, SizeIs(3));
+    EXPECT_EQ(first.events[0].envelope.event_id(), published[4]);
+    const auto second = must(store().list_events({.status = status}, 3, first.next_before));
+    ASSERT_THAT(second.events, SizeIs(2));
+    EXPECT_EQ(second.events[1].envelope.event_id(), published[0]);
+    EXPECT_EQ(second.next_before, std::nullopt);
+    claim();
+  }
+}
+
 TEST_P(ListContract, FailedEventsPageToo) {
   std::vector<Uuid> failed;
   for (int n = 0; n < 5; ++n) {
@@ -157,6 +193,60 @@ TEST_P(ListContract, CountsByGenerationAndState) {
   EXPECT_EQ(count(2, Status::pending).count, 1);
   EXPECT_EQ(count(2, Status::failed).count, 0);
   EXPECT_EQ(status.discarded, 0);
+}
+
+TEST_P(ListContract, CountsFollowTheEvents) {
+  const auto count = [&](Status state) {
+    std::int64_t events = 0;
+    for (const auto& each : must(store().status()).counts) {
+      EXPECT_FALSE(each.estimated);
+      if (each.status == state) events += each.count;
+    }
+    return events;
+  };
+  publish(an_event("nobody.wants_it"));
+  ClaimRequest wanted = request_for("w1");
+  wanted.interests = {{"test.*", std::nullopt, std::nullopt}};
+  for (int round = 1; round < 4; ++round) {
+    publish(events(2));
+    EXPECT_EQ(count(Status::pending), 3) << round;
+    const auto claimed = claim(wanted);
+    ASSERT_THAT(claimed, SizeIs(2));
+    EXPECT_EQ(count(Status::pending), 1) << round;
+    EXPECT_EQ(count(Status::in_flight), 2) << round;
+    settle(claimed[0], Outcome::failed(timeout_failure()), minute_retries());
+    EXPECT_EQ(count(Status::pending), 2) << round;
+    deliver(claimed[1]);
+    age(2min);
+    deliver(claim(wanted).front());
+    EXPECT_EQ(count(Status::pending), 1) << round;
+    EXPECT_EQ(count(Status::in_flight), 0) << round;
+    EXPECT_EQ(count(Status::delivered), 2 * round);
+  }
+  // Another process has not seen any of it.
+  EXPECT_EQ(must(second_store()->status()).counts.back().count, 1);
+}
+
+TEST_P(ListContract, AnEventThatIsCommittedLateIsCounted) {
+  auto unfinished = must(harness().begin_unfinished_publish(new_id()));
+  if (!store().capabilities().embedded) delivered_event();
+  const auto pending = [&] {
+    std::int64_t events = 0;
+    for (const auto& each : must(store().status()).counts) events += each.status == Status::pending ? each.count : 0;
+    return events;
+  };
+  for (int round = 0; round < 3; ++round) EXPECT_EQ(pending(), 0) << round;
+  must(unfinished->commit());
+  EXPECT_EQ(pending(), 1);
+  EXPECT_EQ(pending(), 1);
+}
+
+TEST_P(ListContract, OnlyDeadLettersAreDiscarded) {
+  must(store().discard(failed_event(), operator_alice()));
+  delivered_event();
+  raw_sql("update {outbox} set deleted_at = {now} where status = 'delivered'");
+  EXPECT_EQ(must(store().status()).discarded, 1);
+  EXPECT_THAT(must(store().status()).counts, IsEmpty());
 }
 
 TEST_P(ListContract, AnEmptyStoreHasNoCounts) {

@@ -87,6 +87,20 @@ TEST_P(UnsubscribedContract, OnlyWhatIsPendingCounts) {
   EXPECT_THAT(unsubscribed(), IsEmpty());
 }
 
+TEST_P(UnsubscribedContract, ItIsSeenAgainAndAgainUntilSomebodyWantsIt) {
+  publish(an_event("order.created"));
+  ClaimRequest paid = request_for("w1");
+  paid.interests = subscription("billing.meter", {"order.paid"}).interests();
+  for (int round = 0; round < 3; ++round) {
+    publish(an_event("order.paid"));
+    deliver(claim(paid).front());
+    ASSERT_THAT(unsubscribed(), SizeIs(1)) << round;
+    EXPECT_EQ(unsubscribed()[0].count, 1) << round;
+  }
+  subscribe({subscription("billing.meter", {"order.created"})});
+  EXPECT_THAT(unsubscribed(), IsEmpty());
+}
+
 TEST_P(UnsubscribedContract, WhatWaitsForItsTimeCountsToo) {
   NewEvent later = an_event();
   later.delay = 1h;

@@ -17,6 +17,14 @@ begin
     on conflict (group_key) do update set low = greatest(c.low, excluded.low), saved_at = now();
 end
 $$;
+CREATE FUNCTION core.claims_forgotten(p_batches bigint[]) RETURNS SETOF bigint
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+    select b.batch from unnest(p_batches) as b(batch)
+    where b.batch <> all (array(select c.batch from core.claims c where c.batch = any (p_batches)))
+$$;
 CREATE TABLE core.failure_clusters (
     id bigint NOT NULL,
     event_type text NOT NULL,
@@ -606,7 +614,7 @@ begin
     return v_operation;
 end
 $$;
-CREATE FUNCTION core.outbox_acknowledge(p_tids tid[], p_ids uuid[], p_claim_seqs bigint[], p_done_batches bigint[], p_based_on bigint, p_durable boolean) RETURNS SETOF uuid
+CREATE FUNCTION core.outbox_acknowledge(p_tids tid[], p_ids uuid[], p_claim_seqs bigint[], p_batches bigint[], p_done_batches bigint[], p_based_on bigint, p_durable boolean) RETURNS TABLE(fenced uuid, forgotten bigint)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -625,6 +633,10 @@ begin
     if p_based_on <> (select s.value::bigint from core.settings s where s.key = 'subscriptions_version') then
         raise exception 'the subscriptions have changed' using errcode = 'SL410';
     end if;
+    return query select null::uuid, core.claims_forgotten(p_batches);
+    if found then
+        return;
+    end if;
     -- A lost acknowledgement is a redelivery.
     if not p_durable then
         perform set_config('synchronous_commit', 'off', true);
@@ -635,7 +647,7 @@ begin
     where o.ctid = any (p_tids) and o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight';
     get diagnostics v_rows = row_count;
     if v_rows < cardinality(p_ids) then
-        return query select core.outbox_acknowledge_by_id(p_ids, p_claim_seqs);
+        return query select core.outbox_acknowledge_by_id(p_ids, p_claim_seqs), null::bigint;
     end if;
     if cardinality(p_done_batches) > 0 then
         delete from core.claims c where c.batch = any (p_done_batches);
@@ -776,6 +788,64 @@ begin
     where o.ctid = any (v_take)
     returning v_head, v_top, v_batch, o.ctid, o.id, o.seq, o.claim_seq, o.attempts, o.event_type, o.event_version, o.occurred_at, o.source,
         o.target, o.workspace_id, o.payload, o.idempotency_key, o.trace_context, o.channel, o.ordering_key, o.claimed_at, o.progress;
+end
+$$;
+CREATE FUNCTION core.outbox_claim_stretch(p_generation bigint, p_worker text, p_ttl interval, p_after bigint, p_upto bigint, p_interests text[], p_handlers text[], p_lanes text[]) RETURNS TABLE(batch bigint, tid tid, id uuid, seq bigint, claim_seq bigint, attempts integer, event_type text, event_version integer, occurred_at timestamp with time zone, source text, target text, workspace_id uuid, payload jsonb, idempotency_key text, trace_context text, channel text, ordering_key text, claimed_at timestamp with time zone, progress jsonb)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_nestloop TO 'on'
+    SET enable_indexscan TO 'on'
+    SET lock_timeout TO '20ms'
+    SET jit TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+    v_batch bigint;
+    v_rows  bigint;
+begin
+    perform set_config('synchronous_commit', 'off', true);
+    -- Index outbox_waiting, once per lane.
+    if exists (
+        select
+        from unnest(coalesce(p_lanes, array(select distinct split_part(s.handler_name, '.', 1) from core.subscriptions s) || array[''])) as l(lane),
+             lateral (
+            select from core.outbox o
+            where o.generation = p_generation and coalesce(o.lane, '') = l.lane and o.retry_after <= now()
+              and o.status = 'pending' and o.deleted_at is null
+              and (p_interests is null or core.outbox_route(o) like any (p_interests))
+              and (o.progress is null or core.outbox_waits_for(o.progress, p_handlers))
+            order by o.retry_after
+            limit 1) w) then
+        return;
+    end if;
+    v_batch := floor(random() * 9007199254740992);
+    -- Index outbox_scan.
+    return query
+    update core.outbox o
+    set status = 'in_flight', claimed_at = now(), claimed_by = p_worker, claim_seq = o.claim_seq + 1
+    where o.generation = p_generation and o.seq > p_after and o.seq <= p_upto
+      and o.status = 'pending' and o.retry_after is null and o.deleted_at is null and o.ordering_key is null
+      and (p_interests is null or core.outbox_route(o) like any (p_interests))
+    returning v_batch, o.ctid, o.id, o.seq, o.claim_seq, o.attempts, o.event_type, o.event_version, o.occurred_at, o.source,
+        o.target, o.workspace_id, o.payload, o.idempotency_key, o.trace_context, o.channel, o.ordering_key, o.claimed_at, o.progress;
+    get diagnostics v_rows = row_count;
+    if v_rows = 0 then
+        return;
+    end if;
+    insert into core.claims (batch, worker, generation, ttl, expires_at, seqs)
+    values (v_batch, p_worker, p_generation, p_ttl, now() + p_ttl, case
+        when v_rows = p_upto - p_after then array(select generate_series(p_after + 1, p_upto))
+        else array(
+            select o.seq from core.outbox o
+            where o.generation = p_generation and o.seq > p_after and o.seq <= p_upto
+              and o.status = 'in_flight' and o.claimed_by = p_worker and o.claimed_at = now())
+        end);
 end
 $$;
 CREATE FUNCTION core.outbox_complaint(p_event core.outbox) RETURNS text
@@ -932,17 +1002,19 @@ CREATE FUNCTION core.outbox_heartbeat(p_ids uuid[], p_claim_seqs bigint[], p_bat
     SET enable_mergejoin TO 'off'
     SET jit TO 'off'
     AS $$
+declare
+    v_forgotten bigint[] := array(select core.claims_forgotten(array(select distinct b.batch from unnest(p_batches) as b(batch) where b.batch <> 0)));
 begin
     update core.claims c set ttl = p_ttl where c.batch = any (p_batches) and c.ttl <> p_ttl;
     update core.outbox o
     set claimed_at = now()
     where o.ctid = any (array(
-        select h.ctid from core.outbox h join unnest(p_ids, p_claim_seqs) as t(id, claim_seq) on h.id = t.id
-        where h.claim_seq = t.claim_seq and h.status = 'in_flight'
+        select h.ctid from core.outbox h join unnest(p_ids, p_claim_seqs, p_batches) as t(id, claim_seq, batch) on h.id = t.id
+        where h.claim_seq = t.claim_seq and h.status = 'in_flight' and t.batch <> all (v_forgotten)
         for update of h skip locked));
     return query
-    select t.id from unnest(p_ids, p_claim_seqs) as t(id, claim_seq)
-    where not exists (
+    select t.id from unnest(p_ids, p_claim_seqs, p_batches) as t(id, claim_seq, batch)
+    where t.batch = any (v_forgotten) or not exists (
         select from core.outbox o where o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight');
 end
 $$;
@@ -1160,7 +1232,7 @@ begin
     return next;
 end
 $$;
-CREATE FUNCTION core.outbox_settle(p_tids tid[], p_ids uuid[], p_claim_seqs bigint[], p_done_batches bigint[], p_undelivered uuid[], p_undelivered_claim_seqs bigint[], p_next text[], p_counted boolean[], p_recorded boolean[], p_delays interval[], p_not_before timestamp with time zone[], p_last_errors text[], p_failure_classes text[], p_fingerprints text[], p_progress jsonb[], p_lanes text[], p_handlers text[], p_handled_keys text[], p_handled_events uuid[], p_based_on bigint, p_durable boolean) RETURNS SETOF uuid
+CREATE FUNCTION core.outbox_settle(p_tids tid[], p_ids uuid[], p_claim_seqs bigint[], p_batches bigint[], p_done_batches bigint[], p_undelivered uuid[], p_undelivered_claim_seqs bigint[], p_next text[], p_counted boolean[], p_recorded boolean[], p_delays interval[], p_not_before timestamp with time zone[], p_last_errors text[], p_failure_classes text[], p_fingerprints text[], p_progress jsonb[], p_lanes text[], p_handlers text[], p_handled_keys text[], p_handled_events uuid[], p_based_on bigint, p_durable boolean) RETURNS TABLE(fenced uuid, forgotten bigint)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -1187,8 +1259,12 @@ begin
         from unnest(p_handlers, p_handled_keys, p_handled_events) as h(handler, key, event)
         on conflict do nothing;
     end if;
+    return query select null::uuid, core.claims_forgotten(p_batches);
+    if found then
+        return;
+    end if;
     if cardinality(p_ids) > 0 then
-        return query select core.outbox_acknowledge(p_tids, p_ids, p_claim_seqs, '{}', null, true);
+        return query select a.fenced, a.forgotten from core.outbox_acknowledge(p_tids, p_ids, p_claim_seqs, '{}', '{}', null, true) a;
     end if;
     if cardinality(p_undelivered) > 0 then
         return query
@@ -1216,7 +1292,7 @@ begin
                 as t(id, claim_seq, next, counted, recorded, delay, not_before, last_error, failure_class, fingerprint, progress, lane)
             where o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight'
             returning o.id)
-        select t.id from unnest(p_undelivered) as t(id) where t.id not in (select m.id from moved m);
+        select t.id, null::bigint from unnest(p_undelivered) as t(id) where t.id not in (select m.id from moved m);
         -- What somebody else can go on with at once is worth a ring.
         if exists (
             select from unnest(p_next, p_delays, p_not_before) as t(next, delay, not_before)
@@ -1357,6 +1433,8 @@ CREATE FUNCTION core.unsubscribe(p_generation bigint, p_handler text, p_actor te
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
+declare
+    v_rung bigint;
 begin
     perform from core.settings where key = 'subscriptions_version' for update;
     delete from core.subscriptions where generation = p_generation and handler_name = p_handler;
@@ -1364,12 +1442,15 @@ begin
         raise exception 'handler % has no subscription in generation %', p_handler, p_generation using errcode = 'SL404';
     end if;
     update core.settings set value = (value::bigint + 1)::text where key = 'subscriptions_version';
-    -- What waits for it waits for the others only, if there are others; any worker may finish it then.
-    update core.outbox o
-    set lane = '',
-        progress = (select jsonb_agg(w) from jsonb_array_elements(o.progress) as w where w ->> 'handler' <> p_handler)
-    where o.generation = p_generation and o.retry_after is not null and o.status = 'pending'
-      and o.progress @> jsonb_build_array(jsonb_build_object('handler', p_handler));
+    -- What waits for it waits for the others only, if there are others.
+    with freed as (
+        update core.outbox o
+        set lane = null,
+            progress = (select jsonb_agg(w) from jsonb_array_elements(o.progress) as w where w ->> 'handler' <> p_handler)
+        where o.generation = p_generation and o.retry_after is not null and o.status = 'pending'
+          and o.progress @> jsonb_build_array(jsonb_build_object('handler', p_handler))
+        returning o.channel)
+    select count(pg_notify(c.channel, '')) into v_rung from (select distinct f.channel from freed f) c;
     insert into core.audit (actor, surface, action, reason, detail)
     values (p_actor, p_surface, 'unsubscribe', coalesce(p_reason, ''),
             jsonb_build_object('generation', p_generation, 'handler_name', p_handler));
@@ -1420,7 +1501,7 @@ CREATE TABLE core.claim_cursors (
 )
 WITH (fillfactor='50');
 CREATE TABLE core.claims (
-    batch bigint NOT NULL,
+    batch bigint DEFAULT (floor((random() * ('9007199254740992'::bigint)::double precision)))::bigint NOT NULL,
     worker text NOT NULL,
     generation bigint NOT NULL,
     ttl interval NOT NULL,
@@ -1429,14 +1510,6 @@ CREATE TABLE core.claims (
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='2000', autovacuum_vacuum_cost_delay='0', toast_tuple_target='8160');
 ALTER TABLE ONLY core.claims ALTER COLUMN seqs SET STORAGE EXTERNAL;
-ALTER TABLE core.claims ALTER COLUMN batch ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME core.claims_batch_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1
-);
 CREATE TABLE core.event_handled (
     handler_name text NOT NULL COLLATE pg_catalog."C",
     idempotency_key text NOT NULL COLLATE pg_catalog."C",

@@ -2,7 +2,9 @@
 // cursors, many sessions.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <set>
 #include <thread>
 
 #include "store/postgres/postgres_store.hpp"
@@ -137,7 +139,8 @@ TEST_F(PostgresClaim, ThePlanIsPinnedOnStaleStatistics) {
       "= notice");
   const auto plans = [&] {
     session.must("set client_min_messages = notice");
-    return session.notices("select count(*) from core.outbox_claim(1, 'w', 100, '1 min', 0, null, null, null, null, true)");
+    return session.notices(
+        "select count(*) from core.outbox_claim(1, 'w', 100, '1 min', 0, null, null, null, null, true)");
   };
   for (const char* statistics : {"select 1", "analyze core.outbox"}) {
     session.must(statistics);
@@ -151,6 +154,93 @@ TEST_F(PostgresClaim, ThePlanIsPinnedOnStaleStatistics) {
     EXPECT_EQ(plan.find("Sort Key"), sort) << plan;
     EXPECT_EQ(plan.find("Sort Key", sort + 1), std::string::npos) << plan;
   }
+}
+
+TEST_F(PostgresClaim, AStretchIsTakenInOnePassOverItsIndex) {
+  session.must("alter table core.outbox set (autovacuum_enabled = off)");
+  session.must(insert(20000, "a"));
+  session.must("load 'auto_explain'");
+  session.must(
+      "set auto_explain.log_min_duration = 0; set auto_explain.log_nested_statements = on; set auto_explain.log_level "
+      "= notice; set client_min_messages = notice");
+  for (const char* statistics : {"select 1", "analyze core.outbox"}) {
+    session.must(statistics);
+    const std::string plan =
+        session.notices("select count(*) from core.outbox_claim_stretch(1, 'w', '1 min', 0, 100, null, null, null)");
+    EXPECT_NE(plan.find("Index Scan using outbox_scan"), std::string::npos) << plan;
+    EXPECT_NE(plan.find("Index Scan using outbox_waiting"), std::string::npos) << plan;
+    EXPECT_EQ(plan.find("LockRows"), std::string::npos) << plan;
+    EXPECT_EQ(plan.find("Seq Scan on outbox"), std::string::npos) << plan;
+  }
+}
+
+// Claims until nothing is left; fails on an event that comes twice.
+class PostgresBacklog : public PostgresClaim {
+ protected:
+  int drain(const std::vector<store::Store*>& stores) {
+    for (std::size_t vain = 0; vain < stores.size();) {
+      for (store::Store* store : stores) {
+        const auto events = claim(*store, 100);
+        vain = events.empty() ? vain + 1 : 0;
+        for (const auto& event : events) EXPECT_TRUE(seen.insert(event.claim.event_id).second) << "claimed twice";
+      }
+    }
+    return static_cast<int>(seen.size());
+  }
+  std::set<Uuid> seen;
+};
+
+TEST_F(PostgresBacklog, TwoProcessesTakeEachEventOnce) {
+  session.must(insert(3000, "a"));
+  const auto one = open();
+  const auto other = open();
+  EXPECT_EQ(drain({one.get(), other.get()}), 3000);
+  EXPECT_EQ(session.must("select sum(cardinality(seqs)) from core.claims").value(), "3000");
+}
+
+TEST_F(PostgresBacklog, AnEventThatSomebodyLocksHoldsUpNoOther) {
+  session.must(insert(1000, "a"));
+  SqlSession rival{database.url()};
+  rival.must("begin");
+  rival.must("select from core.outbox where seq = 350 for update");
+  const auto store = open();
+  EXPECT_EQ(drain({store.get()}), 999);
+  rival.must("rollback");
+  EXPECT_EQ(drain({store.get()}), 1000);
+}
+
+TEST_F(PostgresBacklog, NumbersThatWereRolledBackAreNoObstacle) {
+  for (int i = 0; i < 5; ++i) {
+    session.must(insert(150, "a"));
+    session.must("begin");
+    session.must(insert(70, "never"));
+    session.must("rollback");
+  }
+  EXPECT_EQ(drain({open().get()}), 750);
+}
+
+TEST_F(PostgresBacklog, OfAnOrderingKeyOneIsTaken) {
+  session.must(insert(400, "a"));
+  session.must(
+      "insert into core.outbox (event_type, source, generation, payload, ordering_key) select 'keyed', 'worlds', 1, "
+      "'{}', "
+      "'k' from generate_series(1, 50)");
+  session.must(insert(400, "a"));
+  EXPECT_EQ(drain({open().get()}), 801);
+}
+
+TEST_F(PostgresBacklog, WhatIsDueGoesFirst) {
+  session.must(insert(1000, "new"));
+  const auto store = open();
+  ASSERT_EQ(claim(*store).size(), 100U);
+  ASSERT_EQ(claim(*store).size(), 100U);
+  session.must(
+      "insert into core.outbox (event_type, source, generation, payload, retry_after) values ('due', 'worlds', 1, "
+      "'{}', "
+      "now())");
+  const auto events = claim(*store);
+  EXPECT_TRUE(std::any_of(events.begin(), events.end(),
+                          [](const auto& event) { return event.envelope.event_type() == "due"; }));
 }
 
 TEST_F(PostgresClaim, AHundredSessionsShareTheWorkWithoutLossOrOverlap) {

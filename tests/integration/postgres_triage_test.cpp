@@ -2,10 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
-
-#include "tests/support/postgres_database.hpp"
+#include "tests/integration/query_plan.hpp"
 
 namespace sluice::test {
 namespace {
@@ -32,23 +29,12 @@ class PostgresTriagePlans : public testing::Test {
 
   // What the planner does with a query of the adapter under this filter.
   std::string plan(const std::string& query, const std::string& filter) {
-    std::ifstream file{std::string{SLUICE_SOURCE_DIR} + "/src/store/postgres/sql/query/" + query + ".sql"};
-    EXPECT_TRUE(file) << query;
-    std::stringstream text;
-    text << file.rdbuf();
-    std::string explained = "explain (costs off) " + text.str();
-    for (const auto& [parameter, value] :
-         std::initializer_list<std::pair<std::string, std::string>>{{"$1::jsonb", "'" + filter + "'::jsonb"},
-                                                                    {"$2::timestamptz", "null::timestamptz"},
-                                                                    {"$3::bigint", "null::bigint"},
-                                                                    {"$4::int", "51"},
-                                                                    {"$2::bigint", "1000000"}}) {
-      for (auto at = explained.find(parameter); at != std::string::npos; at = explained.find(parameter, at))
-        explained.replace(at, parameter.size(), value);
-    }
-    std::string lines;
-    for (const auto& row : session_.must(explained).rows) lines += row.front().value_or("") + '\n';
-    return lines;
+    return plan_of(session_, query,
+                   {{"$1::jsonb", "'" + filter + "'::jsonb"},
+                    {"$2::timestamptz", "null::timestamptz"},
+                    {"$3::bigint", "null::bigint"},
+                    {"$4::int", "51"},
+                    {"$2::bigint", "1000000"}});
   }
 
   PostgresDatabase database_;

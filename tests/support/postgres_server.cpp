@@ -25,7 +25,7 @@ int free_port() {
   return ntohs(address.sin_port);
 }
 
-PostgresServer::PostgresServer() : port_(free_port()) {
+PostgresServer::PostgresServer(const std::string& settings) : port_(free_port()) {
   const char* bin = std::getenv("SLUICE_TEST_POSTGRES_BIN");
   if (bin == nullptr)
     throw std::runtime_error("SLUICE_TEST_POSTGRES_BIN is not set: run under tests/support/with-postgres");
@@ -39,7 +39,7 @@ PostgresServer::PostgresServer() : port_(free_port()) {
   }
   run(as_owner_ + bin_ + "/initdb -D " + data_ + "/data -U sluice -A trust -E UTF8 --locale=C.UTF-8 -N");
   run(as_owner_ + bin_ + "/pg_ctl -D " + data_ + "/data -l " + data_ + "/log -w -o \"-p " + std::to_string(port_) +
-      " -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off\" start");
+      " -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off " + settings + "\" start");
 }
 
 PostgresServer::~PostgresServer() {

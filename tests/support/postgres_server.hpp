@@ -9,7 +9,8 @@ namespace sluice::test {
 
 class PostgresServer {
  public:
-  PostgresServer();
+  /// `settings` as the server takes them on its command line: "-c wal_writer_delay=10s".
+  explicit PostgresServer(const std::string& settings = {});
   ~PostgresServer();
   PostgresServer(const PostgresServer&) = delete;
   PostgresServer& operator=(const PostgresServer&) = delete;

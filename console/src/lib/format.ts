@@ -7,6 +7,11 @@ export function count(value: number | null | undefined): string {
   return value == null ? '–' : whole.format(value);
 }
 
+/** A count that the server may have estimated: `≈ 1,230,000`. */
+export function estimated(value: number, isEstimate: boolean): string {
+  return isEstimate ? `≈ ${count(value)}` : count(value);
+}
+
 /** A count that the server stopped at a cap: `≥ 10,000`. */
 export function capped(value: number, isCapped: boolean): string {
   return isCapped ? `≥ ${count(value)}` : count(value);

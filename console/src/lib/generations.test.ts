@@ -11,6 +11,7 @@ const generation = (members: Partial<Generation>) =>
     failed: 0,
     workers: 0,
     abandoned: false,
+    estimated: [],
     ...members,
   }) as Generation;
 

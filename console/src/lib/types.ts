@@ -189,6 +189,8 @@ export interface Generation {
   failed: number;
   workers: number;
   abandoned: boolean;
+  /** The figures that are estimates. */
+  estimated: ('pending' | 'delivered' | 'failed')[];
 }
 
 export interface Worker {

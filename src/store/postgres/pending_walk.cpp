@@ -1,15 +1,20 @@
 #include "store/postgres/pending_walk.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace sluice::store {
 
 PendingWalk::PendingWalk(std::int64_t from, std::size_t most_remembered)
     : most_remembered_(most_remembered), cursor_(from), history_end_(from) {}
 
-void PendingWalk::begin() {
+void PendingWalk::begin(Reach reach) {
+  reach_ = reach;
   above_ = cursor_.low();
   looks_ = 0;
+  history_done_ = false;
+  reached_end_ = false;
+  listed_all_ = true;
   done_ = false;
   within_backlog_ = false;
   pending_ = 0;
@@ -23,7 +28,8 @@ void PendingWalk::reopen(const std::vector<std::int64_t>& still_pending, std::op
 }
 
 std::optional<std::int64_t> PendingWalk::look_above() const {
-  if (done_ || looks_ >= kLooks) return std::nullopt;
+  const bool enough = looks_ >= kLooks && (reach_ == Reach::some || too_many());
+  if (done_ || enough) return std::nullopt;
   return above_;
 }
 
@@ -39,39 +45,76 @@ void PendingWalk::looked(const PendingLook& look) {
   // A full look of which most is pending has reached the backlog: what lies above it was hardly touched.
   const bool full = look.looked >= kLookRows;
   within_backlog_ = full && look.pending > look.looked / 2;
-  done_ = !full || within_backlog_;
+  reached_end_ = !full;
+  listed_all_ = listed_all_ && look.pending == static_cast<std::int64_t>(look.numbers.size());
+  done_ = reached_end_ || within_backlog_;
 }
 
 std::optional<PendingWalk::Range> PendingWalk::history() const {
-  if (history_read_ >= history_end_) return std::nullopt;
+  if (history_done_ || history_read_ >= history_end_) return std::nullopt;
   return Range{history_read_, history_end_};
 }
 
 void PendingWalk::looked_at_history(const PendingLook& look) {
   history_read_ = look.looked < kLookRows ? history_end_ : look.last;
+  history_done_ = reach_ == Reach::some;
   note(look.oldest);
-  for (const std::int64_t number : look.numbers) remember(number);
+  for (const std::int64_t number : look.numbers) {
+    if (remembered_.size() >= most_remembered_) {
+      // What finds no room stays to be read.
+      history_read_ = number - 1;
+      history_done_ = true;
+      return;
+    }
+    remembered_.insert(number);
+  }
 }
 
-void PendingWalk::remember(std::int64_t number) {
-  if (remembered_.size() < most_remembered_) remembered_.insert(number);
+bool PendingWalk::read_all(std::int64_t newest, const std::vector<std::int64_t>& numbers) {
+  if (numbers.size() > most_remembered_) return false;
+  const auto ahead = std::upper_bound(numbers.begin(), numbers.end(), cursor_.low());
+  remembered_ = {numbers.begin(), ahead};
+  numbers_.assign(ahead, numbers.end());
+  pending_ = static_cast<std::int64_t>(numbers_.size());
+  history_read_ = history_end_;
+  above_ = std::max(above_, newest);
+  cursor_.looked_up_to(above_);
+  done_ = reached_end_ = true;
+  return true;
 }
+
+bool PendingWalk::too_many() const { return remembered_.size() + numbers_.size() > most_remembered_; }
 
 void PendingWalk::note(std::optional<Timestamp> oldest) {
   if (oldest) oldest_ = oldest_ ? std::min(*oldest_, *oldest) : *oldest;
 }
 
 void PendingWalk::end(const Horizon& horizon) {
-  // What finds no room to be remembered stays ahead of the walk.
+  // What was not looked at, and what finds no room to be remembered, stays ahead of the walk.
   const std::size_t room = most_remembered_ - remembered_.size();
-  GapView view{horizon.oldest_running, std::nullopt, horizon.drawn};
-  if (numbers_.size() > room) view.first_open = numbers_[room];
+  const std::int64_t first_open = numbers_.size() > room ? numbers_[room] : above_ + 1;
+  const GapView view{horizon.oldest_running, first_open, horizon.drawn};
+  cursor_.gap_seen(view, above_);
+  // Once more: while nobody writes, what was looked at just now cannot change any more.
   cursor_.gap_seen(view, above_);
   for (const std::int64_t number : numbers_) {
     if (number > cursor_.low()) break;
-    remember(number);
+    remembered_.insert(number);
     --pending_;
   }
+}
+
+std::int64_t PendingWalk::unread(std::int64_t oldest, std::int64_t newest) const {
+  const auto part = [&](std::int64_t above, std::int64_t upto) {
+    return std::max<std::int64_t>(upto - std::max(above, oldest - 1), 0);
+  };
+  return part(history_read_, history_end_) + part(cursor_.low(), newest);
+}
+
+std::vector<std::int64_t> PendingWalk::found() const {
+  std::vector<std::int64_t> numbers;
+  std::set_union(remembered_.begin(), remembered_.end(), numbers_.begin(), numbers_.end(), std::back_inserter(numbers));
+  return numbers;
 }
 
 std::int64_t PendingWalk::count(std::int64_t newest) const {

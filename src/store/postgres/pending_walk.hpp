@@ -5,7 +5,8 @@
 // from the oldest number to the newest. Behind the walk only the events that it found pending are remembered, and
 // looked at again; that they are many is rare (nobody wants them), and there is a bound.
 //
-// Events behind the place where the walk began are caught up with in small parts.
+// Events behind the place where the walk began are caught up with in small parts, round after round, or at once by
+// whoever cannot wait: a round may go to the end, and one statement may read everything.
 #pragma once
 
 #include <cstdint>
@@ -41,8 +42,13 @@ class PendingWalk {
     std::int64_t drawn = 0;           ///< every transaction that could have inserted by the end of the looks is below
   };
 
+  enum class Reach {
+    some,     ///< a few looks
+    the_end,  ///< until everything was looked at, or more is pending than can be remembered
+  };
+
   // One round: begin, reopen with what is left of remembered(), look until done, end.
-  void begin();
+  void begin(Reach reach = Reach::some);
   [[nodiscard]] const std::set<std::int64_t>& remembered() const { return remembered_; }
   void reopen(const std::vector<std::int64_t>& still_pending, std::optional<Timestamp> oldest);
 
@@ -50,7 +56,7 @@ class PendingWalk {
   [[nodiscard]] std::optional<std::int64_t> look_above() const;
   void looked(const PendingLook& look);
 
-  /// The part of the history that this round should read: above the first, up to the second. None: all is read.
+  /// The part of the history that this round should read next: above the first, up to the second. None: that was it.
   struct Range {
     std::int64_t above = 0;
     std::int64_t upto = 0;
@@ -58,14 +64,25 @@ class PendingWalk {
   [[nodiscard]] std::optional<Range> history() const;
   void looked_at_history(const PendingLook& look);
 
+  /// Instead of the looks: everything up to `newest` was read, and these numbers, ascending, are pending. False when
+  /// they are more than can be remembered: then nothing has changed.
+  bool read_all(std::int64_t newest, const std::vector<std::int64_t>& numbers);
+
   void end(const Horizon& horizon);
+
+  /// About how many numbers of a generation lie before the walk.
+  [[nodiscard]] std::int64_t unread(std::int64_t oldest, std::int64_t newest) const;
+  /// Whether found() is every pending event; if not, count() may be an estimate.
+  [[nodiscard]] bool complete() const { return reached_end_ && listed_all_ && history_read_ >= history_end_; }
+  /// The numbers of the events that the last round found pending, ascending.
+  [[nodiscard]] std::vector<std::int64_t> found() const;
 
   /// Pending events; `newest` is the highest number of the generation, for what was not looked at.
   [[nodiscard]] std::int64_t count(std::int64_t newest) const;
   [[nodiscard]] std::optional<Timestamp> oldest() const { return oldest_; }
 
  private:
-  void remember(std::int64_t number);
+  [[nodiscard]] bool too_many() const;
   void note(std::optional<Timestamp> oldest);
 
   std::size_t most_remembered_;
@@ -74,8 +91,12 @@ class PendingWalk {
   std::int64_t history_read_ = 0;
   std::int64_t history_end_;
   // Of this round.
+  Reach reach_ = Reach::some;
   std::int64_t above_ = 0;  // the next look
   int looks_ = 0;
+  bool history_done_ = false;
+  bool reached_end_ = false;
+  bool listed_all_ = true;
   bool done_ = false;
   bool within_backlog_ = false;  // the last look ended among pending events
   std::int64_t pending_ = 0;

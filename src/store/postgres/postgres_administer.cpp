@@ -1,12 +1,50 @@
 #include "store/postgres/postgres_records.hpp"
 #include "store/postgres/postgres_statement.hpp"
 #include "store/postgres/postgres_store_impl.hpp"
+#include "store/postgres/snapshot.hpp"
 
 namespace sluice::store {
+namespace {
+
+constexpr std::int32_t kMostWaiting = 20'000;
+
+}  // namespace
+
 Result<Timestamp> PostgresStore::now() {
   const Result<pq::Rows> rows = run(reading(pg_sql::now));
   if (!rows) return rows.error();
   return rows->timestamptz(0, 0);
+}
+
+Result<std::optional<EventNumbers>> PostgresStore::numbers_with(std::optional<Status> status) {
+  EventNumbers numbers;
+  const auto add_all = [&](const pq::Rows& rows) {
+    for (int row = 0; row < rows.size(); ++row) numbers.add(rows.int8(row, 0), rows.int8(row, 1));
+  };
+  if (status == Status::in_flight) {
+    const Result<pq::Rows> claimed = run(reading(pg_sql::in_flight_numbers));
+    if (!claimed) return claimed.error();
+    add_all(*claimed);
+    return std::optional{std::move(numbers)};
+  }
+  const std::optional<EventNumbers> unknown;
+  if (status != Status::pending) return unknown;
+  const std::scoped_lock lock{walks_mutex_};
+  return in_snapshot(pool_, options_.longest_statement,
+                     [&](pq::Connection& connection) -> Result<std::optional<EventNumbers>> {
+                       PendingReader pending{connection, current_walks()};
+                       if (const auto parts = pending.read(PendingWalk::Reach::some); !parts) return parts.error();
+                       if (const auto now = pending.end(); !now) return now.error();
+                       const auto found = pending.found();
+                       if (!found) return unknown;
+                       const Result<pq::Rows> waiting =
+                           connection.run(reading(pg_sql::waiting_numbers), pq::Params{}.int4(kMostWaiting + 1));
+                       if (!waiting) return waiting.error();
+                       if (waiting->size() > kMostWaiting) return unknown;
+                       numbers = *found;
+                       add_all(*waiting);
+                       return std::optional{std::move(numbers)};
+                     });
 }
 
 Result<EventPage> PostgresStore::list_events(const EventFilter& filter, int limit,
@@ -24,7 +62,10 @@ Result<EventPage> PostgresStore::list_events(const EventFilter& filter, int limi
   params.timestamptz(filter.since).timestamptz(filter.until).int4(limit + 1).uuid(filter.id);
   params.text_or_null(filter.error_class).text_or_null(filter.fingerprint);
   params.text_or_null(filter.ordering_key).text_or_null(filter.text);
-  const Result<pq::Rows> rows = run(reading(pg_sql::event_list), params);
+  const auto numbers = numbers_with(filter.status);
+  if (!numbers) return numbers.error();
+  if (*numbers) add(params, **numbers);
+  const Result<pq::Rows> rows = run(reading(*numbers ? pg_sql::event_list_among : pg_sql::event_list), params);
   if (!rows) return rows.error();
   EventPage page;
   const int shown = std::min(rows->size(), limit);
@@ -54,24 +95,6 @@ Result<std::vector<AuditRecord>> PostgresStore::audit_of(const Uuid& event_id) {
   const Result<pq::Rows> rows = run(reading(pg_sql::audit_of), pq::Params{}.uuid(event_id));
   if (!rows) return rows.error();
   return pq::collect(*rows, [&](int row) { return audit_record(*rows, row); });
-}
-
-Result<StoreStatus> PostgresStore::status() {
-  const Result<Timestamp> at = now();
-  if (!at) return at.error();
-  const Result<pq::Rows> rows = run(reading(pg_sql::status_counts));
-  if (!rows) return rows.error();
-  StoreStatus status;
-  status.now = *at;
-  for (int row = 0; row < rows->size(); ++row) {
-    if (rows->boolean(row, 2)) {
-      status.discarded += rows->int8(row, 3);
-      continue;
-    }
-    status.counts.push_back({rows->int8(row, 0), parse_status(rows->text(row, 1)).value(), rows->int8(row, 3),
-                             rows->int8(row, 4), rows->optional_timestamptz(row, 5)});
-  }
-  return status;
 }
 
 Result<ReplayReport> PostgresStore::replay(const Uuid& id, Generation new_generation, const Actor& actor) {

@@ -11,10 +11,8 @@ namespace {
 
 using Element = pq::Params::Element;
 
-// Columns of claim.sql.
+// Columns of claim.sql; claim_stretch.sql lacks the last two.
 enum ClaimColumn {
-  kHead,
-  kTop,
   kBatch,
   kTid,
   kId,
@@ -34,6 +32,8 @@ enum ClaimColumn {
   kOrderingKey,
   kClaimedAt,
   kProgress,
+  kHead,
+  kTop,
 };
 
 constexpr int kRestAfterLook = 10;
@@ -90,13 +90,42 @@ bool is_of_generation(std::string_view group, Generation generation) {
 Result<PostgresStore::ScanGroup*> PostgresStore::scan_group(const std::string& key) {
   {
     const std::scoped_lock lock{mutex_};
-    if (const auto found = scan_groups_.find(key); found != scan_groups_.end()) return &found->second;
+    const auto found = scan_groups_.find(key);
+    if (found != scan_groups_.end() && still_known(found->second, found->second.learnt)) return &found->second;
   }
-  const Result<pq::Rows> saved = run(reading(pg_sql::cursor_load), pq::Params{}.text(std::string_view{key}));
+  Result<pq::Pool::Lease> lease = pool_.lease();
+  if (!lease) return std::move(lease).error();
+  const std::uint64_t learnt = pool_.opened();
+  const Result<pq::Rows> saved = (*lease)->run(reading(pg_sql::cursor_load), pq::Params{}.text(std::string_view{key}));
   if (!saved) return saved.error();
   const std::int64_t low = saved->empty() ? 0 : saved->int8(0, 0);
   const std::scoped_lock lock{mutex_};
-  return &scan_groups_.try_emplace(key, ScanGroup{.cursor = ScanCursor{low}}).first->second;
+  ScanGroup& group = scan_groups_[key];
+  // Somebody may have loaded it meanwhile, and others may have worked with it since.
+  if (group.learnt < learnt) group = ScanGroup{.learnt = learnt, .cursor = ScanCursor{low}, .saved = low};
+  return &group;
+}
+
+// On a connection that is older than what is saved: one that a crash has ended since then saves nothing.
+// What fails is made up for by the next one: an old cursor costs time, never an event.
+void PostgresStore::save_cursor(const std::string& key, ScanGroup& group) {
+  const auto now = std::chrono::steady_clock::now();
+  const auto due = [&] { return group.cursor.low() != group.saved && now >= group.next_save; };
+  {
+    const std::scoped_lock lock{mutex_};
+    if (!due()) return;
+  }
+  Result<pq::Pool::Lease> lease = pool_.lease();
+  if (!lease) return;
+  std::int64_t low = 0;
+  {
+    const std::scoped_lock lock{mutex_};
+    if (!still_known(group, group.learnt) || !due()) return;
+    low = group.saved = group.cursor.low();
+    group.next_save = now + options_.sweep_interval;
+  }
+  static_cast<void>(
+      (*lease)->run(writing(pg_sql::cursor_save), pq::Params{}.text(std::string_view{key}).int8(low)).has_value());
 }
 
 Result<PostgresStore::Taken> PostgresStore::take(const ClaimRequest& request, const Stretch& stretch, int limit,
@@ -113,21 +142,43 @@ Result<PostgresStore::Taken> PostgresStore::take(const ClaimRequest& request, co
   const Result<pq::Rows> rows = run(writing(pg_sql::claim), params);
   if (!rows) return rows.error();
 
-  Taken taken;
-  const std::vector<int> order = in_order(*rows);
+  StretchView view;
+  if (!rows->empty()) {
+    if (!rows->is_null(0, kHead)) view.looked_up_to = rows->int8(0, kHead);
+    if (!rows->is_null(0, kTop)) view.top = rows->int8(0, kTop);
+  }
+  return taken_from(*rows, request.generation, stretch, view);
+}
+
+Result<PostgresStore::Taken> PostgresStore::take_swiftly(const ClaimRequest& request, const Stretch& stretch) {
+  pq::Params params;
+  params.int8(request.generation)
+      .text(std::string_view{request.worker})
+      .interval(request.ttl)
+      .int8(stretch.after)
+      .int8(stretch.upto);
+  params.texts_or_null(route_patterns(request.interests));
+  params.texts_or_null(request.handlers).texts_or_null(lanes(request.handlers));
+  const Result<pq::Rows> rows = run(writing(pg_sql::claim_stretch), params);
+  if (!rows) return rows.error();
+  return taken_from(*rows, request.generation, stretch, {.looked_up_to = stretch.upto});
+}
+
+PostgresStore::Taken PostgresStore::taken_from(const pq::Rows& rows, Generation generation, const Stretch& stretch,
+                                               const StretchView& view) {
+  Taken taken{.view = view};
+  const std::vector<int> order = in_order(rows);
   taken.events.reserve(order.size());
   for (const int row : order) {
-    if (rows->int8(row, kSeq) > stretch.after) ++taken.view.found;
-    taken.events.push_back(claimed_event(*rows, row, request.generation));
-  }
-  if (!rows->empty()) {
-    if (!rows->is_null(0, kHead)) taken.view.looked_up_to = rows->int8(0, kHead);
-    if (!rows->is_null(0, kTop)) taken.view.top = rows->int8(0, kTop);
+    const std::int64_t seq = rows.int8(row, kSeq);
+    if (seq > stretch.after && seq <= view.looked_up_to.value_or(stretch.after)) ++taken.view.found;
+    taken.view.keyed = taken.view.keyed || !rows.is_null(row, kOrderingKey);
+    taken.events.push_back(claimed_event(rows, row, generation));
   }
   if (!taken.events.empty()) {
     OpenBatch open{taken.events};
     const std::scoped_lock lock{mutex_};
-    open_claims_.insert_or_assign(rows->int8(0, kBatch), std::move(open));
+    open_claims_.insert_or_assign(rows.int8(0, kBatch), std::move(open));
   }
   return taken;
 }
@@ -136,26 +187,32 @@ Result<PostgresStore::Taken> PostgresStore::take(const ClaimRequest& request, co
 Result<std::vector<ClaimedEvent>> PostgresStore::claim_ahead(const ClaimRequest& request, ScanGroup& group) {
   for (;;) {
     Stretch stretch;
+    std::uint64_t learnt = 0;
     {
       const std::scoped_lock lock{mutex_};
+      learnt = group.learnt;
       stretch = group.stretches.next(group.cursor, request.limit);
     }
-    Result<Taken> taken = take(request, stretch, request.limit, true);
+    Result<Taken> taken = stretch.swift ? take_swiftly(request, stretch) : take(request, stretch, request.limit, true);
     const std::scoped_lock lock{mutex_};
+    const bool known = still_known(group, learnt);
     if (!taken) {
-      group.stretches.failed(stretch);
+      if (known) group.stretches.failed(stretch);
+      if (stretch.swift && taken.error().code == ErrorCode::timeout) continue;
       return std::move(taken).error();
     }
-    group.stretches.seen(stretch, taken->view, group.cursor);
+    if (known) group.stretches.seen(stretch, taken->view, group.cursor);
     if (!taken->events.empty() || !stretch.upto) return std::move(taken->events);
   }
 }
 
-Result<std::vector<ClaimedEvent>> PostgresStore::claim_late(const ClaimRequest& request, const std::string& key,
-                                                            ScanGroup& group, int limit, bool about_to_rest) {
+Result<std::vector<ClaimedEvent>> PostgresStore::claim_late(const ClaimRequest& request, ScanGroup& group, int limit,
+                                                            bool about_to_rest) {
   ScanCursor cursor;
+  std::uint64_t learnt = 0;
   {
     const std::scoped_lock lock{mutex_};
+    learnt = group.learnt;
     cursor = group.cursor;
   }
   pq::Params params;
@@ -168,11 +225,9 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim_late(const ClaimRequest& 
   const auto spent = std::chrono::steady_clock::now() - start;
   GapView view{rows->int8(0, 0), std::nullopt, rows->int8(0, 2)};
   if (!rows->is_null(0, 1)) view.first_open = rows->int8(0, 1);
-  bool moved = false;
-  std::int64_t low = 0;
   {
     const std::scoped_lock lock{mutex_};
-    moved = group.cursor.gap_seen(view, cursor.head());
+    if (still_known(group, learnt)) static_cast<void>(group.cursor.gap_seen(view, cursor.head()));
     // The gap is as wide as the oldest writing transaction is old. However wide, looking at it takes a
     // tenth of the time at most.
     group.not_before = start + kRestAfterLook * spent;
@@ -180,12 +235,6 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim_late(const ClaimRequest& 
     // A look that only set a mark has seen nothing: the next one follows soon.
     group.owed = options_.sweep_interval > Duration::zero() && upto == cursor.low();
     if (group.owed) group.not_before = std::max(group.not_before, start + kSoon);
-    low = group.cursor.low();
-  }
-  if (moved) {
-    const Result<pq::Rows> saved =
-        run(writing(pg_sql::cursor_save), pq::Params{}.text(std::string_view{key}).int8(low));
-    if (!saved) return saved.error();
   }
   if (!view.first_open) return std::vector<ClaimedEvent>{};
   Result<Taken> taken = take(request, {*view.first_open - 1, upto}, limit, false);
@@ -202,12 +251,13 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim(const ClaimRequest& reque
   Result<std::vector<ClaimedEvent>> events = claim_ahead(request, **group);
   if (!events) return events;
   const bool about_to_rest = events->empty();
-  if (!wants_look_back(**group, about_to_rest)) return events;
-
-  const int room = request.limit - static_cast<int>(events->size());
-  Result<std::vector<ClaimedEvent>> late = claim_late(request, key, **group, std::max(room, 1), about_to_rest);
-  // What was claimed must reach the caller, whatever became of the second look.
-  if (late) std::move(late->begin(), late->end(), std::back_inserter(*events));
+  if (wants_look_back(**group, about_to_rest)) {
+    const int room = request.limit - static_cast<int>(events->size());
+    Result<std::vector<ClaimedEvent>> late = claim_late(request, **group, std::max(room, 1), about_to_rest);
+    // What was claimed must reach the caller, whatever became of the second look.
+    if (late) std::move(late->begin(), late->end(), std::back_inserter(*events));
+  }
+  save_cursor(key, **group);
   return events;
 }
 
@@ -257,10 +307,10 @@ std::vector<std::int64_t> PostgresStore::finished_batches(std::span<const Settle
 
 Result<SettleReport> PostgresStore::settle(std::span<const SettleItem> items, std::optional<RegistryVersion> based_on) {
   if (items.empty()) return SettleReport{};
-  const SettleCommand command = settle_command(items, {finished_batches(items), based_on, false});
-  const Result<pq::Rows> fenced = run(writing(command.query), command.params);
-  if (!fenced) return fenced.error();
-  return settle_report(items, *fenced);
+  const auto settling = [&](const pg_sql::Query& query, const pq::Params& params) {
+    return run(writing(query), params);
+  };
+  return settle_by(settling, items, {finished_batches(items), based_on, false});
 }
 
 Result<std::vector<Uuid>> PostgresStore::heartbeat(std::span<const ClaimRef> claims, Duration ttl) {

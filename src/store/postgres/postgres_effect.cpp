@@ -76,10 +76,10 @@ class PostgresEffect final : public EffectTransaction {
   Result<SettleReport> settle(std::span<const SettleItem> items, std::optional<RegistryVersion> based_on) override {
     if (auto open = still_open(); !open) return std::move(open).error();
     if (items.empty()) return SettleReport{};
-    const SettleCommand command = settle_command(items, {store_.finished_batches(items), based_on, true});
-    const Result<pq::Rows> fenced = lease_->run(inside(command.query), command.params);
-    if (!fenced) return fenced.error();
-    return settle_report(items, *fenced);
+    const auto run = [&](const pg_sql::Query& query, const pq::Params& params) {
+      return lease_->run(inside(query), params);
+    };
+    return settle_by(run, items, {store_.finished_batches(items), based_on, true});
   }
 
   Result<void> commit() override {

@@ -2,6 +2,7 @@
 #include "store/postgres/postgres_records.hpp"
 #include "store/postgres/postgres_statement.hpp"
 #include "store/postgres/postgres_store_impl.hpp"
+#include "store/postgres/snapshot.hpp"
 
 namespace sluice::store {
 namespace {
@@ -40,6 +41,16 @@ Result<std::vector<SubscriptionRecord>> subscription_records(const pq::Rows& row
          rows.timestamptz(row, 5)});
   }
   return records;
+}
+
+Result<pq::Rows> read_unsubscribed(pq::Connection& connection, PendingWalks& walks) {
+  PendingReader pending{connection, walks};
+  if (const auto parts = pending.read(PendingWalk::Reach::the_end); !parts) return parts.error();
+  if (const auto now = pending.end(); !now) return now.error();
+  const auto found = pending.found();
+  pq::Params params;
+  add(params, found.value_or(EventNumbers{}));
+  return connection.run(reading(pg_sql::unsubscribed), params.boolean(!found));
 }
 
 }  // namespace
@@ -100,7 +111,10 @@ Result<std::vector<SubscriptionRecord>> PostgresStore::subscriptions() {
 }
 
 Result<std::vector<UnsubscribedCount>> PostgresStore::unsubscribed() {
-  const Result<pq::Rows> rows = run(reading(pg_sql::unsubscribed));
+  const std::scoped_lock lock{walks_mutex_};
+  const Result<pq::Rows> rows = in_snapshot(pool_, options_.longest_statement, [&](pq::Connection& connection) {
+    return read_unsubscribed(connection, current_walks());
+  });
   if (!rows) return rows.error();
   return pq::collect(*rows, [&](int row) {
     return UnsubscribedCount{rows->int8(row, 0), std::string{rows->text(row, 1)}, rows->optional_text(row, 2),

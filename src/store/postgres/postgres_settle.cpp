@@ -24,9 +24,21 @@ Items in_order(std::span<const SettleItem> items) {
   return all;
 }
 
-void add_batches(pq::Params& params, const SettleTerms& terms) {
-  pq::Params::Array batches = params.array(Element::int8);
-  for (const std::int64_t batch : terms.finished_batches) batches.int8(batch);
+// The claim calls that these come from; a claim that was found by other means names none.
+std::vector<std::int64_t> batches_of(const Items& items) {
+  std::vector<std::int64_t> batches;
+  for (const SettleItem* item : items) {
+    const std::int64_t batch = item->claim.batch;
+    if (batch != 0 && (batches.empty() || batches.back() != batch)) batches.push_back(batch);
+  }
+  std::sort(batches.begin(), batches.end());
+  batches.erase(std::unique(batches.begin(), batches.end()), batches.end());
+  return batches;
+}
+
+void add_numbers(pq::Params& params, const std::vector<std::int64_t>& numbers) {
+  pq::Params::Array array = params.array(Element::int8);
+  for (const std::int64_t number : numbers) array.int8(number);
 }
 
 void add_delivered(pq::Params& params, const Items& delivered) {
@@ -69,46 +81,70 @@ void add_handled(pq::Params& params, const Items& items) {
   each(Element::uuid, [](auto& a, const SettleItem& i, const std::string&) { a.uuid(i.claim.event_id); });
 }
 
-bool only_acknowledges(std::span<const SettleItem> items) {
-  return std::all_of(items.begin(), items.end(), [](const SettleItem& item) {
-    return item.settlement.next == Status::delivered && item.handled_by.empty();
+bool only_acknowledges(const Items& items) {
+  return std::all_of(items.begin(), items.end(), [](const SettleItem* item) {
+    return item->settlement.next == Status::delivered && item->handled_by.empty();
   });
 }
 
-pq::Params acknowledge_params(std::span<const SettleItem> items, const SettleTerms& terms) {
+pq::Params acknowledge_params(const Items& items, const SettleTerms& terms) {
   pq::Params params;
-  add_delivered(params, in_order(items));
-  add_batches(params, terms);
+  add_delivered(params, items);
+  add_numbers(params, batches_of(items));
+  add_numbers(params, terms.finished_batches);
   params.int8(terms.based_on).boolean(terms.durable);
   return params;
 }
 
-pq::Params settle_params(std::span<const SettleItem> items, const SettleTerms& terms) {
-  const Items all = in_order(items);
+pq::Params settle_params(const Items& items, const SettleTerms& terms) {
   Items delivered;
   Items undelivered;
-  for (const SettleItem* item : all)
+  for (const SettleItem* item : items)
     (item->settlement.next == Status::delivered ? delivered : undelivered).push_back(item);
 
   pq::Params params;
   add_delivered(params, delivered);
-  add_batches(params, terms);
+  add_numbers(params, batches_of(items));
+  add_numbers(params, terms.finished_batches);
   add_undelivered(params, undelivered);
-  add_handled(params, all);
+  add_handled(params, items);
   params.int8(terms.based_on).boolean(terms.durable);
   return params;
 }
 
-}  // namespace
+// Columns of acknowledge.sql and settle.sql; each row has one of them.
+enum SettleColumn { kFenced, kForgotten };
 
-SettleCommand settle_command(std::span<const SettleItem> items, const SettleTerms& terms) {
-  if (only_acknowledges(items)) return {pg_sql::acknowledge, acknowledge_params(items, terms)};
-  return {pg_sql::settle, settle_params(items, terms)};
+std::vector<std::int64_t> forgotten_batches(const pq::Rows& rows) {
+  std::vector<std::int64_t> batches;
+  for (int row = 0; row < rows.size(); ++row) {
+    if (!rows.is_null(row, kForgotten)) batches.push_back(rows.int8(row, kForgotten));
+  }
+  return batches;
 }
 
-SettleReport settle_report(std::span<const SettleItem> items, const pq::Rows& fenced) {
+}  // namespace
+
+Result<SettleReport> settle_by(const RunQuery& run, std::span<const SettleItem> items, const SettleTerms& terms) {
   SettleReport report;
-  report.fenced = pq::collect(fenced, [&](int row) { return fenced.uuid(row, 0); });
+  Items left = in_order(items);
+  while (!left.empty()) {
+    const Result<pq::Rows> rows = only_acknowledges(left) ? run(pg_sql::acknowledge, acknowledge_params(left, terms))
+                                                          : run(pg_sql::settle, settle_params(left, terms));
+    if (!rows) return rows.error();
+    const std::vector<std::int64_t> forgotten = forgotten_batches(*rows);
+    if (forgotten.empty()) {
+      for (int row = 0; row < rows->size(); ++row) report.fenced.push_back(rows->uuid(row, kFenced));
+      break;
+    }
+    // Nothing was changed: again, without the events of those.
+    const auto lost = std::stable_partition(left.begin(), left.end(), [&](const SettleItem* item) {
+      return std::find(forgotten.begin(), forgotten.end(), item->claim.batch) == forgotten.end();
+    });
+    std::transform(lost, left.end(), std::back_inserter(report.fenced),
+                   [](const SettleItem* item) { return item->claim.event_id; });
+    left.erase(lost, left.end());
+  }
   report.settled = static_cast<int>(items.size() - report.fenced.size());
   return report;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -19,12 +20,10 @@ struct SettleTerms {
   bool durable = false;  ///< the commit waits for the disk, whatever is settled
 };
 
-struct SettleCommand {
-  const pg_sql::Query& query;
-  pq::Params params;
-};
-/// acknowledge.sql when there is nothing else to settle, which is what most settles are; else settle.sql.
-SettleCommand settle_command(std::span<const SettleItem> items, const SettleTerms& terms);
-SettleReport settle_report(std::span<const SettleItem> items, const pq::Rows& fenced);
+/// Settles by acknowledge.sql when there is nothing else to settle, which is what most settles are, else by settle.sql.
+/// Claims that the server has forgotten, because it crashed before they were on disk, are fenced like any that were
+/// lost.
+using RunQuery = std::function<Result<pq::Rows>(const pg_sql::Query&, const pq::Params&)>;
+Result<SettleReport> settle_by(const RunQuery& run, std::span<const SettleItem> items, const SettleTerms& terms);
 
 }  // namespace sluice::store

@@ -5,8 +5,9 @@
 #include <mutex>
 
 #include "core/redact.hpp"
+#include "store/postgres/event_numbers.hpp"
 #include "store/postgres/open_batch.hpp"
-#include "store/postgres/pending_walk.hpp"
+#include "store/postgres/pending_reader.hpp"
 #include "store/postgres/postgres_store.hpp"
 #include "store/postgres/pq_pool.hpp"
 #include "store/postgres/scan_cursor.hpp"
@@ -110,10 +111,14 @@ class PostgresStore final : public Store {
   std::vector<std::int64_t> finished_batches(std::span<const SettleItem> items);
 
  private:
-  /// The workers that scan together: same generation, contexts and channels.
+  /// The workers that scan together: same generation, contexts and channels. What it knows stands on claims whose
+  /// commits did not wait for the disk: after a crash of the server some may be forgotten and their events new again.
   struct ScanGroup {
+    std::uint64_t learnt = 0;  ///< the pool's opened() when the cursor was loaded
     ScanCursor cursor;
     ScanStretches stretches;
+    std::int64_t saved = 0;  ///< the low that the next process starts from
+    std::chrono::steady_clock::time_point next_save{};
     std::chrono::steady_clock::time_point next_look{};   ///< behind the head, while there is work
     std::chrono::steady_clock::time_point not_before{};  ///< a look that soon would cost too much
     bool owed = false;                                   ///< somebody rests who has not looked
@@ -122,16 +127,29 @@ class PostgresStore final : public Store {
   /// Runs one statement on a connection of the pool.
   Result<pq::Rows> run(const pq::Statement& statement, const pq::Params& params = {});
 
+  /// The events that can have this status; none: that is not known, or they are many.
+  Result<std::optional<EventNumbers>> numbers_with(std::optional<Status> status);
+
   Result<ScanGroup*> scan_group(const std::string& key);
+  /// Whether the server can have forgotten nothing since then; under mutex_.
+  [[nodiscard]] bool still_known(const ScanGroup& group, std::uint64_t learnt) const {
+    return group.learnt == learnt && pool_.opened() == learnt;
+  }
+  void save_cursor(const std::string& key, ScanGroup& group);
   Result<std::vector<ClaimedEvent>> claim_ahead(const ClaimRequest& request, ScanGroup& group);
   struct Taken {
     std::vector<ClaimedEvent> events;
     StretchView view;
   };
   Result<Taken> take(const ClaimRequest& request, const Stretch& stretch, int limit, bool due);
-  Result<std::vector<ClaimedEvent>> claim_late(const ClaimRequest& request, const std::string& key, ScanGroup& group,
-                                               int limit, bool about_to_rest);
+  /// The new events of a swift stretch; nothing when something is due. An error of kind timeout: a rival was met.
+  Result<Taken> take_swiftly(const ClaimRequest& request, const Stretch& stretch);
+  Taken taken_from(const pq::Rows& rows, Generation generation, const Stretch& stretch, const StretchView& view);
+  Result<std::vector<ClaimedEvent>> claim_late(const ClaimRequest& request, ScanGroup& group, int limit,
+                                               bool about_to_rest);
   bool wants_look_back(ScanGroup& group, bool about_to_rest);
+  /// The walks, from the beginning where the server may have forgotten claims since; under walks_mutex_, with a lease.
+  PendingWalks& current_walks();
   std::optional<Duration> owed_look(Generation generation);
   Result<Diagnosis> look(bool at_everything);
   Result<void> tombstone(const Uuid& id, bool discard, const Actor& actor);
@@ -141,8 +159,9 @@ class PostgresStore final : public Store {
   std::mutex mutex_;                               // guards the two maps and what they hold
   std::map<std::string, ScanGroup> scan_groups_;   // nodes stay put
   std::map<std::int64_t, OpenBatch> open_claims_;  // per claimed batch: what is not settled yet
-  std::mutex gauge_mutex_;                         // guards the walks; held while gauges() runs
-  std::map<Generation, PendingWalk> walks_;
+  std::mutex walks_mutex_;                         // guards the walks; held by whoever leads them
+  PendingWalks walks_;
+  std::uint64_t walks_learnt_ = 0;  // the pool's opened() when they began
 };
 
 }  // namespace sluice::store

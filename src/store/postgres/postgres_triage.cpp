@@ -4,6 +4,7 @@
 #include "store/postgres/postgres_records.hpp"
 #include "store/postgres/postgres_statement.hpp"
 #include "store/postgres/postgres_store_impl.hpp"
+#include "store/postgres/snapshot.hpp"
 
 namespace sluice::store {
 namespace {
@@ -59,7 +60,11 @@ Result<std::int64_t> PostgresStore::count_dead(const EventFilter& filter, std::i
 }
 
 Result<std::vector<FailureGroup>> PostgresStore::failure_groups(const EventFilter& filter) {
-  const Result<pq::Rows> rows = run(reading(pg_sql::failure_groups), pq::Params{}.jsonb(filter_json(filter)));
+  // How many kinds there are the planner rarely knows: taking the counts for dear, it would compile the statement for
+  // longer than they take.
+  const Result<pq::Rows> rows = in_snapshot(pool_, options_.longest_statement, [&](pq::Connection& connection) {
+    return connection.run(reading(pg_sql::failure_groups), pq::Params{}.jsonb(filter_json(filter)));
+  });
   if (!rows) return rows.error();
   return pq::collect(*rows, [&](int row) { return failure_group(*rows, row); });
 }

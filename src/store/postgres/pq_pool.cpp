@@ -12,6 +12,8 @@ Result<Pool::Lease> Pool::lease() {
     if (connection.usable()) return Lease{*this, std::move(connection)};
   }
   lock.unlock();
+  // Counted before anything can be done with it.
+  ++opened_;
   Result<Connection> opened = Connection::open(options_);
   if (opened) return Lease{*this, *std::move(opened)};
   lock.lock();

@@ -1,7 +1,9 @@
 // A bounded set of connections. A lease is one connection for one thread until it goes out of scope.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -35,6 +37,10 @@ class Pool {
   /// Waits while all connections are out; connects when one is needed.
   Result<Lease> lease();
 
+  /// How many connections were opened so far. A crash of the server ends all of them, so what was learnt while the
+  /// number is the same was learnt from a server that has forgotten nothing since.
+  [[nodiscard]] std::uint64_t opened() const { return opened_.load(); }
+
  private:
   void give_back(Connection connection);
 
@@ -44,6 +50,7 @@ class Pool {
   std::condition_variable returned_;
   std::vector<Connection> idle_;
   int out_ = 0;
+  std::atomic<std::uint64_t> opened_{0};
 };
 
 }  // namespace sluice::store::pq

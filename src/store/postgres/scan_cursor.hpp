@@ -4,7 +4,8 @@
 // a small number late. Two marks keep the scan short and complete:
 //   head  claims look above it; it jumps to the highest number that any claim has looked at;
 //   low   everything at or below it has been found. It follows when every transaction that could
-//         still commit a smaller number has ended, and nothing claimable lies below.
+//         still commit a smaller number has ended, and nothing claimable lies below; and over numbers
+//         that were all taken, because nothing can turn up among those any more.
 // Between the two a look at the gap, about once a second, finds what came late. A cursor that is too
 // old costs time, never an event.
 #pragma once
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace sluice::store {
 
@@ -41,16 +43,26 @@ class ScanCursor {
   /// A claim has looked at everything up to `seq`.
   void looked_up_to(std::int64_t seq) { head_ = std::max(head_, seq); }
 
+  /// Every number in (after, upto] was an event, and claims have taken it.
+  void taken_whole(std::int64_t after, std::int64_t upto);
+
   /// A look at (low, look_up_to] came back; head was at `head_at_look`. Returns true when low moved.
   bool gap_seen(const GapView& view, std::int64_t head_at_look);
 
  private:
+  struct Run {
+    std::int64_t after;
+    std::int64_t upto;
+  };
+  void absorb();
+
   std::int64_t head_;
   std::int64_t low_;
   // low may move to mark_ once every transaction up to mark_drawn_ has ended. mark_drawn_ was assigned
   // after a committed event numbered mark_ was seen, so whoever drew a smaller number had an id by then.
   std::int64_t mark_;
   std::int64_t mark_drawn_ = 0;
+  std::vector<Run> whole_;  // above low, ascending, apart from each other
 };
 
 }  // namespace sluice::store

@@ -62,6 +62,47 @@ TEST(ScanCursor, HeadNeverMovesBack) {
   EXPECT_EQ(cursor.head(), 10);
 }
 
+TEST(ScanCursor, LowMovesOverNumbersThatWereAllTakenWithoutALook) {
+  ScanCursor cursor{10};
+  cursor.looked_up_to(30);
+  cursor.taken_whole(20, 30);
+  EXPECT_EQ(cursor.low(), 10) << "what lies between is not known";
+  cursor.taken_whole(10, 20);
+  EXPECT_EQ(cursor.low(), 30);
+}
+
+TEST(ScanCursor, RunsThatMeetAreOne) {
+  ScanCursor cursor;
+  cursor.taken_whole(50, 60);
+  cursor.taken_whole(30, 40);
+  cursor.taken_whole(40, 50);
+  cursor.taken_whole(80, 90);
+  cursor.taken_whole(0, 30);
+  EXPECT_EQ(cursor.low(), 60);
+  cursor.taken_whole(55, 80);
+  EXPECT_EQ(cursor.low(), 90);
+}
+
+TEST(ScanCursor, ALookThatMovesLowToARunMovesItOverTheRun) {
+  ScanCursor cursor;
+  cursor.looked_up_to(10);
+  (void)cursor.gap_seen({.oldest_running = 5, .first_open = {}, .drawn = 9}, 10);
+  cursor.looked_up_to(20);
+  cursor.taken_whole(10, 20);
+  EXPECT_EQ(cursor.low(), 0);
+  EXPECT_TRUE(cursor.gap_seen({.oldest_running = 10, .first_open = {}, .drawn = 15}, 20));
+  EXPECT_EQ(cursor.low(), 20);
+}
+
+TEST(ScanCursor, RunsThatAreTooManyAreLookedAtAgain) {
+  ScanCursor cursor;
+  for (std::int64_t run = 1; run <= 1000; ++run) cursor.taken_whole(10 * run, 10 * run + 5);
+  cursor.taken_whole(0, 10);
+  EXPECT_EQ(cursor.low(), 15);
+  for (std::int64_t run = 1; run <= 1000; ++run) cursor.taken_whole(10 * run + 5, 10 * run + 10);
+  EXPECT_GE(cursor.low(), 2560);
+}
+
 // A model of the database: transactions get an id, draw numbers, and commit or roll back in any order.
 // A worker claims above head and looks at the gap. Whatever commits must be found, and low must never
 // pass a number that is still to be committed.
@@ -122,12 +163,16 @@ class ScanModel {
   }
   void claim() {
     int limit = 3;
+    const std::int64_t after = cursor_.head();
+    std::int64_t taken = 0;
     for (auto it = committed_.upper_bound(cursor_.head()); it != committed_.end() && limit > 0; ++it) {
       if (found_.contains(*it)) continue;
       found_.insert(*it);
       cursor_.looked_up_to(*it);
       --limit;
+      ++taken;
     }
+    if (taken == cursor_.head() - after) cursor_.taken_whole(after, cursor_.head());
   }
   void look() {
     const std::int64_t head = cursor_.head();

@@ -11,6 +11,7 @@ constexpr double kSparse = 0.25;
 constexpr double kWeight = 0.2;
 // What looks that far tells little of the density: others may have been there. Now and then a stretch is tried again.
 constexpr double kRecovery = 1.01;
+constexpr int kLongestPause = 8192;
 
 }  // namespace
 
@@ -20,19 +21,31 @@ Stretch ScanStretches::next(ScanCursor& cursor, int limit) {
     left_.pop_back();
     return stretch;
   }
+  const bool swift = swift_ && slow_for_ == 0;
+  if (slow_for_ > 0) --slow_for_;
   const std::int64_t head = cursor.head();
-  const auto length = static_cast<std::int64_t>(static_cast<double>(limit) / std::max(density_, kSparse));
+  const auto length =
+      swift ? limit : static_cast<std::int64_t>(static_cast<double>(limit) / std::max(density_, kSparse));
   if (density_ < kSparse || top_ - head < length) return {head, std::nullopt};
   cursor.looked_up_to(head + length);
-  return {head, head + length};
+  return {head, head + length, swift};
 }
 
 void ScanStretches::seen(const Stretch& stretch, const StretchView& view, ScanCursor& cursor) {
   if (view.top) top_ = std::max(top_, *view.top);
-  const std::int64_t reached = view.looked_up_to.value_or(stretch.after);
+  // A swift claim has looked at all of it, but not at what has a key.
+  const std::int64_t reached = stretch.swift ? *stretch.upto : view.looked_up_to.value_or(stretch.after);
+  const bool whole = reached > stretch.after && view.found == reached - stretch.after;
+  swift_ = whole && !view.keyed;
+  if (whole) cursor.taken_whole(stretch.after, reached);
   if (!stretch.upto) {
     cursor.looked_up_to(reached);
     density_ = std::min(1.0, density_ * kRecovery);
+    pause_ = kFirstPause;
+    return;
+  }
+  if (stretch.swift && !whole) {
+    left_.push_back({stretch.after, stretch.upto});
     return;
   }
   sample(view.found, reached - stretch.after);
@@ -40,7 +53,11 @@ void ScanStretches::seen(const Stretch& stretch, const StretchView& view, ScanCu
 }
 
 void ScanStretches::failed(const Stretch& stretch) {
-  if (stretch.upto) left_.push_back(stretch);
+  if (!stretch.upto) return;
+  left_.push_back({stretch.after, stretch.upto});
+  if (!stretch.swift) return;
+  slow_for_ = pause_;
+  pause_ = std::min(2 * pause_, kLongestPause);
 }
 
 void ScanStretches::sample(std::int64_t found, std::int64_t length) {

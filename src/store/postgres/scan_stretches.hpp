@@ -17,6 +17,7 @@ namespace sluice::store {
 struct Stretch {
   std::int64_t after = 0;
   std::optional<std::int64_t> upto;
+  bool swift = false;  ///< it should be all wanted events: take them without locking them first
   friend bool operator==(const Stretch&, const Stretch&) = default;
 };
 
@@ -24,7 +25,8 @@ struct Stretch {
 struct StretchView {
   std::optional<std::int64_t> looked_up_to;  ///< none: it had no room for new events
   std::optional<std::int64_t> top;           ///< the highest number there is, where the claim asked
-  std::int64_t found = 0;                    ///< new events that it took
+  std::int64_t found = 0;                    ///< events above `after` and up to there that it took
+  bool keyed = false;                        ///< some have an ordering key
 };
 
 class ScanStretches {
@@ -32,14 +34,19 @@ class ScanStretches {
   /// Where the next claim of up to `limit` events is to look. Moves the cursor's head past a bounded stretch.
   Stretch next(ScanCursor& cursor, int limit);
   void seen(const Stretch& stretch, const StretchView& view, ScanCursor& cursor);
-  /// The claim came to nothing.
+  /// The claim came to nothing: an error, or a rival that a swift one does not pass over.
   void failed(const Stretch& stretch);
 
  private:
+  static constexpr int kFirstPause = 64;
+
   void sample(std::int64_t found, std::int64_t length);
 
   std::int64_t top_ = 0;
   double density_ = 1.0;  // events found per number
+  bool swift_ = false;    // the last stretch was all wanted events
+  int slow_for_ = 0;      // stretches until a rival is risked again
+  int pause_ = kFirstPause;
   std::vector<Stretch> left_;
 };
 

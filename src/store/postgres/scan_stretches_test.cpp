@@ -22,15 +22,15 @@ TEST(ScanStretches, ABacklogIsHandedOutInStretchesThatDoNotOverlap) {
   ScanStretches stretches;
   ScanCursor cursor;
   stretches.seen({0, {}}, {.looked_up_to = 100, .top = 350, .found = 100}, cursor);
-  EXPECT_EQ(stretches.next(cursor, 100), (Stretch{100, 200}));
-  EXPECT_EQ(stretches.next(cursor, 100), (Stretch{200, 300}));
+  EXPECT_EQ(stretches.next(cursor, 100), (Stretch{100, 200, true}));
+  EXPECT_EQ(stretches.next(cursor, 100), (Stretch{200, 300, true}));
   EXPECT_EQ(stretches.next(cursor, 100), (Stretch{300, std::nullopt})) << "less than a stretch is left";
 }
 
 TEST(ScanStretches, WhatAClaimHadNoRoomForIsHandedOutAgain) {
   ScanStretches stretches;
   ScanCursor cursor;
-  stretches.seen({0, {}}, {.looked_up_to = 100, .top = 1000, .found = 100}, cursor);
+  stretches.seen({0, {}}, {.looked_up_to = 100, .top = 1000, .found = 100, .keyed = true}, cursor);
   const Stretch first = stretches.next(cursor, 100);
   stretches.seen(first, {.looked_up_to = 150, .top = {}, .found = 50}, cursor);
   EXPECT_EQ(stretches.next(cursor, 100), (Stretch{150, 200}));
@@ -41,13 +41,13 @@ TEST(ScanStretches, WhatAClaimHadNoRoomForIsHandedOutAgain) {
 TEST(ScanStretches, AFailedClaimGivesItsStretchBack) {
   ScanStretches stretches;
   ScanCursor cursor;
-  stretches.seen({0, {}}, {.looked_up_to = 100, .top = 1000, .found = 100}, cursor);
+  stretches.seen({0, {}}, {.looked_up_to = 100, .top = 1000, .found = 100, .keyed = true}, cursor);
   const Stretch first = stretches.next(cursor, 100);
   const Stretch second = stretches.next(cursor, 100);
   stretches.failed(first);
   EXPECT_EQ(stretches.next(cursor, 100), first);
   stretches.seen(second, {.looked_up_to = 300, .top = {}, .found = 100}, cursor);
-  EXPECT_EQ(stretches.next(cursor, 100), (Stretch{300, 400}));
+  EXPECT_EQ(stretches.next(cursor, 100), (Stretch{300, 400, true}));
 }
 
 TEST(ScanStretches, WhereHalfTheNumbersAreOthersStretchesAreTwiceAsLong) {
@@ -77,6 +77,54 @@ TEST(ScanStretches, AfterEmptyStretchesAClaimLooksAsFarAsItMustAndATryFollowsLat
     stretches.seen(stretch, {.looked_up_to = cursor.head() + 1, .top = {}, .found = 1}, cursor);
   EXPECT_GT(far, 5);
   EXPECT_LT(far, 50);
+}
+
+// A known backlog, of which the first stretch was taken whole.
+class SwiftStretches : public testing::Test {
+ protected:
+  SwiftStretches() { stretches.seen({0, {}}, {.looked_up_to = 100, .top = 1'000'000, .found = 100}, cursor); }
+  StretchView whole(const Stretch& stretch) const {
+    return {.looked_up_to = stretch.upto, .found = *stretch.upto - stretch.after};
+  }
+  ScanStretches stretches;
+  ScanCursor cursor;
+};
+
+TEST_F(SwiftStretches, FollowAStretchThatWasAllWantedEvents) {
+  const Stretch stretch = stretches.next(cursor, 100);
+  EXPECT_EQ(stretch, (Stretch{100, 200, true}));
+  stretches.seen(stretch, whole(stretch), cursor);
+  EXPECT_EQ(stretches.next(cursor, 100), (Stretch{200, 300, true}));
+  EXPECT_EQ(cursor.low(), 200) << "all of them were taken: nothing can turn up below";
+}
+
+TEST_F(SwiftStretches, WhatOneLeavesBehindIsLookedAtWithLocks) {
+  stretches.seen(stretches.next(cursor, 100), {.looked_up_to = 200, .found = 90}, cursor);
+  EXPECT_EQ(cursor.low(), 100);
+  EXPECT_EQ(stretches.next(cursor, 100), (Stretch{100, 200, false}));
+  stretches.seen({100, 200}, {.looked_up_to = 200, .found = 10}, cursor);
+  EXPECT_FALSE(stretches.next(cursor, 100).swift);
+}
+
+TEST_F(SwiftStretches, DoNotFollowEventsWithKeys) {
+  stretches.seen({100, 200}, {.looked_up_to = 200, .found = 100, .keyed = true}, cursor);
+  EXPECT_FALSE(stretches.next(cursor, 100).swift);
+}
+
+TEST_F(SwiftStretches, PauseEverLongerAfterARivalUntilTheBacklogEnds) {
+  const auto slow_ones = [&] {
+    stretches.failed(stretches.next(cursor, 100));
+    int count = 0;
+    for (Stretch stretch = stretches.next(cursor, 100); !stretch.swift; stretch = stretches.next(cursor, 100), ++count)
+      stretches.seen(stretch, whole(stretch), cursor);
+    return count;
+  };
+  const int first = slow_ones();
+  EXPECT_GT(first, 50);
+  const int second = slow_ones();
+  EXPECT_GT(second, first);
+  stretches.seen({cursor.head(), {}}, {.looked_up_to = cursor.head() + 1, .found = 1}, cursor);
+  EXPECT_LE(slow_ones(), first);
 }
 
 // Claims of several workers, open at once, some failing, some cut short by what was due: every number is looked at.

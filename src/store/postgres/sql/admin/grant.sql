@@ -28,7 +28,7 @@ begin
     grant usage on all sequences in schema core to sluice_owner;
     grant execute on function core.outbox_key_blocker(text, bigint, boolean), core.outbox_unblock_key(text, bigint),
         core.outbox_complaint(core.outbox), core.outbox_route(core.outbox), core.outbox_waits_for(jsonb, text[]),
-        core.outbox_acknowledge_by_id(uuid[], bigint[]),
+        core.outbox_acknowledge_by_id(uuid[], bigint[]), core.claims_forgotten(bigint[]),
         core.failure_cluster(text, text, text, text, text, text), core.cluster_matches(core.failure_clusters, jsonb),
         core.dead_matches(core.outbox, jsonb), core.failure_history_after(core.outbox, bigint, text, text, uuid, int),
         core.outbox_reset(uuid[], bigint, text, text, uuid), core.last_cycle(jsonb),
@@ -62,9 +62,10 @@ grant execute on function core.default_generation(), core.cluster_matches(core.f
 
 -- Workers move events through the functions, never by UPDATE.
 grant execute on function core.outbox_claim(bigint, text, int, interval, bigint, bigint, text[], text[], text[], boolean),
-    core.outbox_acknowledge(tid[], uuid[], bigint[], bigint[], bigint, boolean),
+    core.outbox_claim_stretch(bigint, text, interval, bigint, bigint, text[], text[], text[]),
+    core.outbox_acknowledge(tid[], uuid[], bigint[], bigint[], bigint[], bigint, boolean),
     core.outbox_scan_gap(bigint, bigint, bigint, text[]),
-    core.outbox_settle(tid[], uuid[], bigint[], bigint[], uuid[], bigint[], text[], boolean[], boolean[], interval[], timestamptz[],
+    core.outbox_settle(tid[], uuid[], bigint[], bigint[], bigint[], uuid[], bigint[], text[], boolean[], boolean[], interval[], timestamptz[],
                        text[], text[], text[], jsonb[], text[], text[], text[], uuid[], bigint, boolean),
     core.effect_enter(text, tid[], uuid[], bigint[], text[]), core.subscribe(bigint, text[], jsonb, text[], text[]),
     core.worker_announce(text, bigint, text[], text), core.worker_depart(text),

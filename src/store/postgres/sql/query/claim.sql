@@ -1,5 +1,5 @@
 -- Indexes outbox_waiting and outbox_scan; see core.outbox_claim.
-select head, top, batch, tid, id, seq, claim_seq, attempts, event_type, event_version, occurred_at, source, target, workspace_id,
-       payload, idempotency_key, trace_context, channel, ordering_key, claimed_at, progress
+select batch, tid, id, seq, claim_seq, attempts, event_type, event_version, occurred_at, source, target, workspace_id,
+       payload, idempotency_key, trace_context, channel, ordering_key, claimed_at, progress, head, top
 from core.outbox_claim($1::bigint, $2::text, $3::int, $4::interval, $5::bigint, $6::bigint, $7::text[], $8::text[], $9::text[],
                        $10::boolean)
