@@ -1,6 +1,9 @@
 // What claims promise when the server crashes before a commit that did not wait for the disk was written: the events
 // are found again, and who held them before holds them no longer.
 #include <gtest/gtest.h>
+#include <signal.h>
+
+#include <utility>
 
 #include "store/postgres/postgres_store.hpp"
 #include "tests/support/postgres_database.hpp"
@@ -16,6 +19,20 @@ class PostgresCrash : public testing::Test {
     options.check_schema = false;
     auto opened = store::open_postgres(options);
     if (!opened || !(*opened)->migrate()) throw std::runtime_error("no schema");
+    // Nobody but who waits for a commit writes the log to disk from here on.
+    log_writer = std::stoi(
+        SqlSession{server.url()}.must("select pid from pg_stat_activity where backend_type = 'walwriter'").value());
+    if (::kill(log_writer, SIGSTOP) != 0) throw std::runtime_error("the log writer cannot be stopped");
+  }
+  // A stopped process would hold up the server's end.
+  ~PostgresCrash() override { kill_log_writer(); }
+
+  void kill_log_writer() {
+    if (log_writer != 0) ::kill(std::exchange(log_writer, 0), SIGKILL);
+  }
+  void crash() {
+    kill_log_writer();
+    server.crash_and_restart();
   }
 
   store::PostgresOptions options_for(Duration sweep) const {
@@ -67,8 +84,8 @@ class PostgresCrash : public testing::Test {
     return {.claim = event.claim, .settlement = {}, .handled_by = {}, .idempotency_key = {}};
   }
 
-  // What is committed without waiting stays in memory for as long as the test runs.
-  PostgresServer server{"-c wal_writer_delay=10s -c full_page_writes=off -c autovacuum=off"};
+  PostgresServer server{"-c autovacuum=off -c bgwriter_lru_maxpages=0"};
+  pid_t log_writer = 0;
 };
 
 TEST_F(PostgresCrash, EventsWhoseClaimWasForgottenAreFoundAgain) {
@@ -77,7 +94,7 @@ TEST_F(PostgresCrash, EventsWhoseClaimWasForgottenAreFoundAgain) {
   ASSERT_EQ(claim(*store).size(), 3U);
   // Nothing is left, says the look behind the head, and the scan moves on.
   for (int looks = 0; looks < 3; ++looks) EXPECT_TRUE(claim(*store).empty());
-  server.crash_and_restart();
+  crash();
   ASSERT_EQ(pending(), "3") << "the server has forgotten the claim";
   EXPECT_EQ(claim_after_crash(*store).size(), 3U);
 }
@@ -87,7 +104,7 @@ TEST_F(PostgresCrash, EventsWhoseClaimWasForgottenAreCountedAsPending) {
   publish(3);
   ASSERT_EQ(claim(*store).size(), 3U);
   for (int looks = 0; looks < 3; ++looks) ASSERT_EQ(pending_in(*store), 0);
-  server.crash_and_restart();
+  crash();
   ASSERT_EQ(pending(), "3") << "the server has forgotten the claim";
   EXPECT_EQ(pending_in(*store), 3);
 }
@@ -97,7 +114,7 @@ TEST_F(PostgresCrash, AForgottenClaimIsFencedThoughItsNumberIsGivenOutAgain) {
   publish(1);
   const auto forgotten = claim(*before);
   ASSERT_EQ(forgotten.size(), 1U);
-  server.crash_and_restart();
+  crash();
   ASSERT_EQ(pending(), "1") << "the server has forgotten the claim";
   const auto after = open();
   const auto held = claim(*after);
@@ -131,7 +148,7 @@ TEST_F(PostgresCrash, OneForgottenClaimDoesNotFenceTheOthersOfACall) {
   publish(1);
   const auto forgotten = claim(*store);
   ASSERT_EQ(forgotten.size(), 1U);
-  server.crash_and_restart();
+  crash();
   ASSERT_EQ(pending(), "1") << "the server has forgotten the claim";
   publish(1);
   const auto after = open();

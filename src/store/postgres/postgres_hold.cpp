@@ -1,0 +1,93 @@
+// What a worker does with the events that it holds: settle, renew, ask what was handled and what comes next.
+#include <algorithm>
+
+#include "store/postgres/postgres_records.hpp"
+#include "store/postgres/postgres_settle.hpp"
+#include "store/postgres/postgres_statement.hpp"
+#include "store/postgres/postgres_store_impl.hpp"
+#include "store/postgres/route_pattern.hpp"
+
+namespace sluice::store {
+namespace {
+
+using Element = pq::Params::Element;
+
+}  // namespace
+
+std::vector<std::int64_t> PostgresStore::finished_batches(std::span<const SettleItem> items) {
+  std::vector<std::int64_t> finished;
+  const std::scoped_lock lock{mutex_};
+  for (const SettleItem& item : items) {
+    const auto open = open_claims_.find(item.claim.batch);
+    if (open == open_claims_.end()) continue;
+    open->second.settled(item.claim.event_id);
+    if (!open->second.empty()) continue;
+    finished.push_back(open->first);
+    open_claims_.erase(open);
+  }
+  return finished;
+}
+
+Result<SettleReport> PostgresStore::settle(std::span<const SettleItem> items, std::optional<RegistryVersion> based_on) {
+  if (items.empty()) return SettleReport{};
+  const auto settling = [&](const pg_sql::Query& query, const pq::Params& params) {
+    return run(writing(query), params);
+  };
+  return settle_by(settling, items, {finished_batches(items), based_on, false});
+}
+
+Result<std::vector<Uuid>> PostgresStore::heartbeat(std::span<const ClaimRef> claims, Duration ttl) {
+  if (claims.empty()) return std::vector<Uuid>{};
+  std::vector<ClaimRef> sorted{claims.begin(), claims.end()};
+  std::sort(sorted.begin(), sorted.end(), [](const ClaimRef& a, const ClaimRef& b) { return a.event_id < b.event_id; });
+  pq::Params params;
+  {
+    pq::Params::Array ids = params.array(Element::uuid);
+    for (const ClaimRef& claim : sorted) ids.uuid(claim.event_id);
+  }
+  {
+    pq::Params::Array claim_seqs = params.array(Element::int8);
+    for (const ClaimRef& claim : sorted) claim_seqs.int8(claim.claim_seq);
+  }
+  {
+    pq::Params::Array batches = params.array(Element::int8);
+    for (const ClaimRef& claim : sorted) batches.int8(claim.batch);
+  }
+  params.interval(ttl);
+  const Result<pq::Rows> rows = run(writing(pg_sql::heartbeat), params);
+  if (!rows) return rows.error();
+  return pq::collect(*rows, [&](int row) { return rows->uuid(row, 0); });
+}
+
+Result<std::vector<HandledKey>> PostgresStore::already_handled(std::span<const HandledKey> keys) {
+  if (keys.empty()) return std::vector<HandledKey>{};
+  pq::Params params;
+  {
+    pq::Params::Array handlers = params.array(Element::text);
+    for (const HandledKey& key : keys) handlers.text(std::string_view{key.handler_name});
+  }
+  {
+    pq::Params::Array idempotency_keys = params.array(Element::text);
+    for (const HandledKey& key : keys) idempotency_keys.text(std::string_view{key.idempotency_key});
+  }
+  const Result<pq::Rows> rows = run(reading(pg_sql::already_handled), params);
+  if (!rows) return rows.error();
+  return pq::collect(*rows, [&](int row) {
+    return HandledKey{std::string{rows->text(row, 0)}, std::string{rows->text(row, 1)}};
+  });
+}
+
+Result<std::optional<Timestamp>> PostgresStore::next_due(Generation generation,
+                                                         const std::vector<std::string>& handlers) {
+  const Result<pq::Rows> rows =
+      run(reading(pg_sql::next_due), pq::Params{}.int8(generation).texts_or_null(lanes(handlers)));
+  if (!rows) return rows.error();
+  std::optional<Timestamp> due = rows->optional_timestamptz(0, 0);
+  if (const auto owed = owed_look(generation)) {
+    const Timestamp look = rows->timestamptz(0, 1) + *owed;
+    due = due ? std::min(*due, look) : look;
+  }
+  return due;
+}
+
+}  // namespace sluice::store
