@@ -45,6 +45,14 @@ class PostgresClaim : public testing::Test {
     return session.must("select count(*) from core.outbox where " + where).value();
   }
 
+  /// From here on notices() has the plan of each statement, those inside functions included.
+  void explain_everything() {
+    session.must("load 'auto_explain'");
+    session.must(
+        "set auto_explain.log_min_duration = 0; set auto_explain.log_nested_statements = on; set "
+        "auto_explain.log_level = notice; set client_min_messages = notice");
+  }
+
   PostgresDatabase database;
   SqlSession session{database.url()};
 };
@@ -133,12 +141,8 @@ TEST_F(PostgresClaim, ThePlanIsPinnedOnStaleStatistics) {
   session.must("analyze core.outbox");
   session.must("alter table core.outbox set (autovacuum_enabled = off)");
   session.must(insert(20000, "a"));
-  session.must("load 'auto_explain'");
-  session.must(
-      "set auto_explain.log_min_duration = 0; set auto_explain.log_nested_statements = on; set auto_explain.log_level "
-      "= notice");
+  explain_everything();
   const auto plans = [&] {
-    session.must("set client_min_messages = notice");
     return session.notices(
         "select count(*) from core.outbox_claim(1, 'w', 100, '1 min', 0, null, null, null, null, true)");
   };
@@ -159,10 +163,7 @@ TEST_F(PostgresClaim, ThePlanIsPinnedOnStaleStatistics) {
 TEST_F(PostgresClaim, AStretchIsTakenInOnePassOverItsIndex) {
   session.must("alter table core.outbox set (autovacuum_enabled = off)");
   session.must(insert(20000, "a"));
-  session.must("load 'auto_explain'");
-  session.must(
-      "set auto_explain.log_min_duration = 0; set auto_explain.log_nested_statements = on; set auto_explain.log_level "
-      "= notice; set client_min_messages = notice");
+  explain_everything();
   for (const char* statistics : {"select 1", "analyze core.outbox"}) {
     session.must(statistics);
     const std::string plan =

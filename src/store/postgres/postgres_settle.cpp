@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "store/postgres/event_numbers.hpp"
+
 namespace sluice::store {
 namespace {
 
@@ -34,11 +36,6 @@ std::vector<std::int64_t> batches_of(const Items& items) {
   std::sort(batches.begin(), batches.end());
   batches.erase(std::unique(batches.begin(), batches.end()), batches.end());
   return batches;
-}
-
-void add_numbers(pq::Params& params, const std::vector<std::int64_t>& numbers) {
-  pq::Params::Array array = params.array(Element::int8);
-  for (const std::int64_t number : numbers) array.int8(number);
 }
 
 void add_delivered(pq::Params& params, const Items& delivered) {
