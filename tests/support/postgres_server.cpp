@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstdlib>
 #include <stdexcept>
 
@@ -30,9 +29,7 @@ PostgresServer::PostgresServer(const std::string& settings) : port_(free_port())
   if (bin == nullptr)
     throw std::runtime_error("SLUICE_TEST_POSTGRES_BIN is not set: run under tests/support/with-postgres");
   bin_ = bin;
-  std::array<char, 40> folder{"/tmp/sluice-server.XXXXXX"};
-  if (::mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no temporary folder");
-  data_ = folder.data();
+  data_ = folder_.path();
   if (::geteuid() == 0) {
     as_owner_ = "runuser -u postgres -- ";
     run("chown postgres " + data_);
@@ -43,9 +40,8 @@ PostgresServer::PostgresServer(const std::string& settings) : port_(free_port())
 }
 
 PostgresServer::~PostgresServer() {
-  static_cast<void>(std::system(
-      (as_owner_ + bin_ + "/pg_ctl -D " + data_ + "/data -m immediate -w stop >/dev/null 2>&1; " + "rm -rf " + data_)
-          .c_str()));
+  static_cast<void>(
+      std::system((as_owner_ + bin_ + "/pg_ctl -D " + data_ + "/data -m immediate -w stop >/dev/null 2>&1").c_str()));
 }
 
 void PostgresServer::run(const std::string& command) const {

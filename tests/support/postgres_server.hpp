@@ -22,6 +22,7 @@ class PostgresServer {
 
  private:
   void run(const std::string& command) const;
+  TempDir folder_;
   std::string as_owner_;
   std::string bin_;
   std::string data_;
