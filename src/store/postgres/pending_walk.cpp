@@ -6,11 +6,11 @@
 namespace sluice::store {
 
 PendingWalk::PendingWalk(std::int64_t from, std::size_t most_remembered)
-    : most_remembered_(most_remembered), cursor_(from), history_end_(from) {}
+    : most_remembered_(most_remembered), low_(from), mark_(from), history_end_(from) {}
 
 void PendingWalk::begin(Reach reach) {
   reach_ = reach;
-  above_ = cursor_.low();
+  above_ = low_;
   looks_ = 0;
   history_done_ = false;
   reached_end_ = false;
@@ -38,10 +38,7 @@ void PendingWalk::looked(const PendingLook& look) {
   pending_ += look.pending;
   note(look.oldest);
   numbers_.insert(numbers_.end(), look.numbers.begin(), look.numbers.end());
-  if (look.looked > 0) {
-    above_ = look.last;
-    cursor_.looked_up_to(look.last);
-  }
+  if (look.looked > 0) above_ = look.last;
   // A full look of which most is pending has reached the backlog: what lies above it was hardly touched.
   const bool full = look.looked >= kLookRows;
   within_backlog_ = full && look.pending > look.looked / 2;
@@ -72,13 +69,12 @@ void PendingWalk::looked_at_history(const PendingLook& look) {
 
 bool PendingWalk::read_all(std::int64_t newest, const std::vector<std::int64_t>& numbers) {
   if (numbers.size() > most_remembered_) return false;
-  const auto ahead = std::upper_bound(numbers.begin(), numbers.end(), cursor_.low());
+  const auto ahead = std::upper_bound(numbers.begin(), numbers.end(), low_);
   remembered_ = {numbers.begin(), ahead};
   numbers_.assign(ahead, numbers.end());
   pending_ = static_cast<std::int64_t>(numbers_.size());
   history_read_ = history_end_;
   above_ = std::max(above_, newest);
-  cursor_.looked_up_to(above_);
   done_ = reached_end_ = true;
   return true;
 }
@@ -93,22 +89,28 @@ void PendingWalk::end(const Horizon& horizon) {
   // What was not looked at, and what finds no room to be remembered, stays ahead of the walk.
   const std::size_t room = most_remembered_ - remembered_.size();
   const std::int64_t first_open = numbers_.size() > room ? numbers_[room] : above_ + 1;
-  const GapView view{horizon.oldest_running, first_open, horizon.drawn};
-  cursor_.gap_seen(view, above_);
+  move_low(horizon, first_open);
   // Once more: while nobody writes, what was looked at just now cannot change any more.
-  cursor_.gap_seen(view, above_);
+  move_low(horizon, first_open);
   for (const std::int64_t number : numbers_) {
-    if (number > cursor_.low()) break;
+    if (number > low_) break;
     remembered_.insert(number);
     --pending_;
   }
+}
+
+void PendingWalk::move_low(const Horizon& horizon, std::int64_t first_open) {
+  if (horizon.oldest_running <= mark_drawn_) return;
+  low_ = std::max(low_, std::min(mark_, first_open - 1));
+  mark_ = std::max(mark_, above_);
+  mark_drawn_ = horizon.drawn;
 }
 
 std::int64_t PendingWalk::unread(std::int64_t oldest, std::int64_t newest) const {
   const auto part = [&](std::int64_t above, std::int64_t upto) {
     return std::max<std::int64_t>(upto - std::max(above, oldest - 1), 0);
   };
-  return part(history_read_, history_end_) + part(cursor_.low(), newest);
+  return part(history_read_, history_end_) + part(low_, newest);
 }
 
 std::vector<std::int64_t> PendingWalk::found() const {

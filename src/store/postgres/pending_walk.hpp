@@ -15,7 +15,6 @@
 #include <vector>
 
 #include <sluice/time.hpp>
-#include "store/postgres/scan_cursor.hpp"
 
 namespace sluice::store {
 
@@ -36,7 +35,7 @@ class PendingWalk {
   /// `from`: everything up to here was claimed once, or is nobody's.
   explicit PendingWalk(std::int64_t from, std::size_t most_remembered);
 
-  /// What a round has to know of other transactions; see ScanCursor.
+  /// What a round has to know of other transactions: a number is drawn before its transaction commits.
   struct Horizon {
     std::int64_t oldest_running = 0;  ///< read before the looks
     std::int64_t drawn = 0;           ///< every transaction that could have inserted by the end of the looks is below
@@ -84,10 +83,15 @@ class PendingWalk {
  private:
   [[nodiscard]] bool too_many() const;
   void note(std::optional<Timestamp> oldest);
+  void move_low(const Horizon& horizon, std::int64_t first_open);
 
   std::size_t most_remembered_;
-  ScanCursor cursor_;
-  std::set<std::int64_t> remembered_;  // pending, at or below the cursor's low
+  // Everything at or below low_ is visible and was looked at. It may move to mark_ once every transaction up to
+  // mark_drawn_ has ended.
+  std::int64_t low_;
+  std::int64_t mark_;
+  std::int64_t mark_drawn_ = 0;
+  std::set<std::int64_t> remembered_;  // pending, at or below low_
   std::int64_t history_read_ = 0;
   std::int64_t history_end_;
   // Of this round.

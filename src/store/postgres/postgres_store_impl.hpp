@@ -10,7 +10,6 @@
 #include "store/postgres/pending_reader.hpp"
 #include "store/postgres/postgres_store.hpp"
 #include "store/postgres/pq_pool.hpp"
-#include "store/postgres/scan_cursor.hpp"
 #include "store/postgres/scan_stretches.hpp"
 
 namespace sluice::store {
@@ -114,13 +113,12 @@ class PostgresStore final : public Store {
   /// The workers that scan together: same generation, contexts and channels. What it knows stands on claims whose
   /// commits did not wait for the disk: after a crash of the server some may be forgotten and their events new again.
   struct ScanGroup {
-    std::uint64_t learnt = 0;  ///< the pool's opened() when the cursor was loaded
-    ScanCursor cursor;
+    std::uint64_t learnt = 0;  ///< the pool's opened() when the mark was loaded
     ScanStretches stretches;
-    std::int64_t saved = 0;  ///< the low that the next process starts from
-    std::chrono::steady_clock::time_point next_save{};
-    std::chrono::steady_clock::time_point next_look{};   ///< behind the head, while there is work
-    std::chrono::steady_clock::time_point not_before{};  ///< a look that soon would cost too much
+    std::int64_t low = 0;  ///< the group's mark in the database when it was last seen: tells whether to look back
+    Duration pause{};      ///< between looks back of who rests
+    std::chrono::steady_clock::time_point next_look{};   ///< back, while there is work
+    std::chrono::steady_clock::time_point not_before{};  ///< a look back that soon would cost too much
     bool owed = false;                                   ///< somebody rests who has not looked
   };
 
@@ -135,7 +133,6 @@ class PostgresStore final : public Store {
   [[nodiscard]] bool still_known(const ScanGroup& group, std::uint64_t learnt) const {
     return group.learnt == learnt && pool_.opened() == learnt;
   }
-  void save_cursor(const std::string& key, ScanGroup& group);
   Result<std::vector<ClaimedEvent>> claim_ahead(const ClaimRequest& request, ScanGroup& group);
   struct Taken {
     std::vector<ClaimedEvent> events;
@@ -145,8 +142,8 @@ class PostgresStore final : public Store {
   /// The new events of a swift stretch; nothing when something is due. An error of kind timeout: a rival was met.
   Result<Taken> take_swiftly(const ClaimRequest& request, const Stretch& stretch);
   Taken taken_from(const pq::Rows& rows, Generation generation, const Stretch& stretch, const StretchView& view);
-  Result<std::vector<ClaimedEvent>> claim_late(const ClaimRequest& request, ScanGroup& group, int limit,
-                                               bool about_to_rest);
+  Result<std::vector<ClaimedEvent>> claim_behind(const std::string& key, const ClaimRequest& request, ScanGroup& group,
+                                                 int limit);
   bool wants_look_back(ScanGroup& group, bool about_to_rest);
   /// The walks, from the beginning where the server may have forgotten claims since; under walks_mutex_, with a lease.
   PendingWalks& current_walks();

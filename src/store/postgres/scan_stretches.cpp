@@ -15,7 +15,7 @@ constexpr int kLongestPause = 8192;
 
 }  // namespace
 
-Stretch ScanStretches::next(ScanCursor& cursor, int limit) {
+Stretch ScanStretches::next(int limit) {
   if (!left_.empty()) {
     const Stretch stretch = left_.back();
     left_.pop_back();
@@ -23,23 +23,21 @@ Stretch ScanStretches::next(ScanCursor& cursor, int limit) {
   }
   const bool swift = swift_ && slow_for_ == 0;
   if (slow_for_ > 0) --slow_for_;
-  const std::int64_t head = cursor.head();
   const auto length =
       swift ? limit : static_cast<std::int64_t>(static_cast<double>(limit) / std::max(density_, kSparse));
-  if (density_ < kSparse || top_ - head < length) return {head, std::nullopt};
-  cursor.looked_up_to(head + length);
-  return {head, head + length, swift};
+  if (density_ < kSparse || top_ - head_ < length) return {head_, std::nullopt};
+  head_ += length;
+  return {head_ - length, head_, swift};
 }
 
-void ScanStretches::seen(const Stretch& stretch, const StretchView& view, ScanCursor& cursor) {
+void ScanStretches::seen(const Stretch& stretch, const StretchView& view) {
   if (view.top) top_ = std::max(top_, *view.top);
   // A swift claim has looked at all of it, but not at what has a key.
   const std::int64_t reached = stretch.swift ? *stretch.upto : view.looked_up_to.value_or(stretch.after);
   const bool whole = reached > stretch.after && view.found == reached - stretch.after;
   swift_ = whole && !view.keyed;
-  if (whole) cursor.taken_whole(stretch.after, reached);
   if (!stretch.upto) {
-    cursor.looked_up_to(reached);
+    head_ = std::max(head_, reached);
     density_ = std::min(1.0, density_ * kRecovery);
     pause_ = kFirstPause;
     return;

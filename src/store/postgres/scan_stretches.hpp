@@ -1,15 +1,13 @@
 // How the workers of one process share a backlog: each claim gets a stretch of numbers of its own, so that no two
 // walk over the same rows only to find them taken. Pure.
 //
-// A stretch is a matter of speed alone: what a claim leaves behind in it is handed out again, and what is forgotten
-// for good (the process ends) lies between the cursor's marks, where the look at the gap finds it.
+// A matter of speed alone: what a claim leaves behind in its stretch is handed out again, and what is forgotten for
+// good (the process ends) lies above the group's low mark in the database, where core.claim_cursor_advance finds it.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <vector>
-
-#include "store/postgres/scan_cursor.hpp"
 
 namespace sluice::store {
 
@@ -31,9 +29,14 @@ struct StretchView {
 
 class ScanStretches {
  public:
-  /// Where the next claim of up to `limit` events is to look. Moves the cursor's head past a bounded stretch.
-  Stretch next(ScanCursor& cursor, int limit);
-  void seen(const Stretch& stretch, const StretchView& view, ScanCursor& cursor);
+  explicit ScanStretches(std::int64_t head = 0) : head_(head) {}
+
+  /// Every number up to here was looked at, or is part of a stretch.
+  [[nodiscard]] std::int64_t head() const { return head_; }
+
+  /// Where the next claim of up to `limit` events is to look. Moves the head past a bounded stretch.
+  Stretch next(int limit);
+  void seen(const Stretch& stretch, const StretchView& view);
   /// The claim came to nothing: an error, or a rival that a swift one does not pass over.
   void failed(const Stretch& stretch);
 
@@ -42,6 +45,7 @@ class ScanStretches {
 
   void sample(std::int64_t found, std::int64_t length);
 
+  std::int64_t head_;
   std::int64_t top_ = 0;
   double density_ = 1.0;  // events found per number
   bool swift_ = false;    // the last stretch was all wanted events

@@ -22,11 +22,13 @@ begin
     end if;
     grant usage, create on schema core to sluice_owner;
     grant select, insert, update, delete on core.outbox, core.event_handled, core.deployments, core.claims, core.claim_cursors,
-        core.subscriptions, core.workers, core.failure_clusters, core.operations, core.operation_items to sluice_owner;
+        core.subscriptions, core.workers, core.failure_clusters, core.operations, core.operation_items, core.keys_in_flight,
+        core.patrol, core.patrol_slices, core.stranded to sluice_owner;
     grant select, update on core.settings to sluice_owner;
     grant select, insert on core.audit to sluice_owner;
-    grant usage on all sequences in schema core to sluice_owner;
-    grant execute on function core.outbox_key_blocker(text, bigint, boolean), core.outbox_unblock_key(text, bigint),
+    grant usage, select on all sequences in schema core to sluice_owner;
+    grant execute on function core.outbox_subscribed(core.outbox), core.outbox_blocker(text, bigint, uuid), core.outbox_park(uuid[]),
+        core.outbox_unblock(text, bigint), core.key_floor_advance(bigint), core.patrol_heal(jsonb), core.patrol_release_keys(),
         core.outbox_complaint(core.outbox), core.outbox_route(core.outbox), core.outbox_waits_for(jsonb, text[]),
         core.outbox_acknowledge_by_id(uuid[], bigint[]), core.claims_forgotten(bigint[]),
         core.failure_cluster(text, text, text, text, text, text), core.cluster_matches(core.failure_clusters, jsonb),
@@ -55,23 +57,25 @@ grant execute on function core.uuid_v7(), core.default_generation(),
 
 -- Readers see everything and change nothing.
 grant select on core.outbox, core.event_handled, core.deployments, core.claims, core.claim_cursors, core.audit, core.settings,
-    core.subscriptions, core.workers, core.failure_clusters, core.operations, core.operation_items
+    core.subscriptions, core.workers, core.failure_clusters, core.operations, core.operation_items, core.keys_in_flight,
+    core.patrol, core.patrol_slices, core.stranded
     to sluice_reader, sluice_worker, sluice_operator;
 grant execute on function core.default_generation(), core.cluster_matches(core.failure_clusters, jsonb),
-    core.dead_matches(core.outbox, jsonb) to sluice_reader, sluice_worker, sluice_operator;
+    core.dead_matches(core.outbox, jsonb), core.outbox_subscribed(core.outbox), core.outbox_blocker(text, bigint, uuid)
+    to sluice_reader, sluice_worker, sluice_operator;
 
 -- Workers move events through the functions, never by UPDATE.
 grant execute on function core.outbox_claim(bigint, text, int, interval, bigint, bigint, text[], text[], text[], boolean),
     core.outbox_claim_stretch(bigint, text, interval, bigint, bigint, text[], text[], text[]),
     core.outbox_acknowledge(tid[], uuid[], bigint[], bigint[], bigint[], bigint, boolean),
-    core.outbox_scan_gap(bigint, bigint, bigint, text[]),
+    core.claim_cursor_advance(text, bigint, text[]), core.patrol_step(text, interval, interval, interval, int),
     core.outbox_settle(tid[], uuid[], bigint[], bigint[], bigint[], uuid[], bigint[], text[], boolean[], boolean[], interval[], timestamptz[],
                        text[], text[], text[], jsonb[], text[], text[], text[], uuid[], bigint, boolean),
     core.effect_enter(text, tid[], uuid[], bigint[], text[]), core.subscribe(bigint, text[], jsonb, text[], text[]),
     core.worker_announce(text, bigint, text[], text), core.worker_depart(text),
     -- For a daemon that withdraws what it subscribed to; audited.
     core.unsubscribe(bigint, text, text, text, text),
-    core.outbox_heartbeat(uuid[], bigint[], bigint[], interval), core.outbox_expired(int), core.claim_cursor_save(text, bigint),
+    core.outbox_heartbeat(uuid[], bigint[], bigint[], interval), core.outbox_expired(int),
     core.outbox_sweep(interval, interval, interval, interval, int, boolean),
     -- Carrying out what an operator started.
     core.operation_hold(uuid, text, interval), core.operation_advance(uuid, text, int, timestamptz),

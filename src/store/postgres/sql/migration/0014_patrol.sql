@@ -1,0 +1,224 @@
+-- The patrol: walks what is kept, slice by slice, and heals what every other part has missed, whatever the cause. What it
+-- finds is a defect somewhere: it is recorded in core.stranded, counted and said aloud.
+-- New tables and functions only: takes no time.
+
+-- Where the patrol is and who walks it: one process at a time.
+create table core.patrol (
+    single      boolean     primary key default true check (single),
+    holder      text        not null default '',
+    lease_until timestamptz not null default '-infinity',
+    generation  bigint      not null default 0,
+    after       bigint      not null default 0
+) with (fillfactor = 50);
+insert into core.patrol default values;
+
+-- Slices of 4,096 numbers in which everything was settled when the patrol came by: walked again only after a day.
+create table core.patrol_slices (
+    generation bigint      not null,
+    slice      bigint      not null,
+    settled_at timestamptz not null default now(),
+    primary key (generation, slice)
+);
+
+create table core.stranded (
+    id         bigint      generated always as identity primary key,
+    at         timestamptz not null default now(),
+    event_id   uuid        not null,
+    event_type text        not null,
+    generation bigint      not null,
+    cause      text        not null
+);
+create index stranded_at on core.stranded (at);
+comment on table core.patrol is 'Where the patrol is and which process walks it';
+comment on table core.patrol_slices is 'Slices of numbers that the patrol found wholly settled';
+comment on table core.stranded is 'Events that the patrol found stranded, and why; the latest 1,000';
+
+-- One step of the patrol: slices until p_rows rows were read or the round is over. Heals
+--   passed_over   pending, new, older than p_overlooked, at or below the low mark of a group that wants it: made due;
+--   no_claim      in flight for longer than that, and in no batch of core.claims: given to the reaper;
+--   blocker_gone  waiting behind its ordering key for longer than that, with nothing in its way: made due.
+-- held is false, and nothing was done, while another process has the lease.
+create function core.patrol_step(p_holder text, p_lease interval, p_overlooked interval, p_settled_again interval, p_rows int)
+returns table (held boolean, round_over boolean, rows bigint, id uuid, cause text)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+    c_slice  constant bigint := 4096;
+    c_skips  constant int := 1000;
+    v_state  core.patrol;
+    v_number bigint;
+    v_slice  bigint;
+    v_read   bigint := 0;
+    v_rows   bigint;
+    v_live   bigint;
+    v_newest timestamptz;
+    v_last   bigint := (select s.last_value from core.outbox_seq s);
+    v_over   boolean := false;
+    v_skips  int := 0;
+    v_ids    uuid[];
+    v_found  jsonb := '[]';
+begin
+    select * into v_state from core.patrol p for update skip locked;
+    if not found or (v_state.holder <> p_holder and v_state.lease_until > now()) then
+        held := false;
+        round_over := false;
+        rows := 0;
+        return next;
+        return;
+    end if;
+    perform set_config('synchronous_commit', 'off', true);
+
+    while v_read < p_rows and v_skips < c_skips loop
+        -- Index outbox_scan: the next number there is, in this generation or the next one.
+        v_number := (select o.seq from core.outbox o where o.generation = v_state.generation and o.seq > v_state.after order by o.seq limit 1);
+        if v_number is null then
+            delete from core.patrol_slices s where s.generation = v_state.generation and s.slice * c_slice > v_state.after;
+            v_state.generation := (select min(o.generation) from core.outbox o where o.generation > v_state.generation);
+            v_state.after := 0;
+            if v_state.generation is null then
+                v_state.generation := 0;
+                v_over := true;
+                exit;
+            end if;
+            continue;
+        end if;
+        v_slice := (v_number - 1) / c_slice;
+        -- Slices whose events were all deleted.
+        delete from core.patrol_slices s
+        where s.generation = v_state.generation and s.slice * c_slice >= v_state.after and s.slice < v_slice;
+        v_state.after := (v_slice + 1) * c_slice;
+        if exists (
+            select from core.patrol_slices s
+            where s.generation = v_state.generation and s.slice = v_slice and s.settled_at > now() - p_settled_again) then
+            v_skips := v_skips + 1;
+            continue;
+        end if;
+
+        with looked as materialized (
+            select o.id, o.seq, o.published_at, o.status in ('pending', 'in_flight') as live,
+                   case
+                       when o.status = 'pending' and o.deleted_at is null and o.retry_after is null
+                            and o.published_at < now() - p_overlooked
+                            and exists (
+                                select from core.claim_cursors c
+                                where c.generation = o.generation and o.seq <= c.low
+                                  and (c.interests is null or core.outbox_route(o) like any (c.interests))) then 'passed_over'
+                       when o.status = 'pending' and o.deleted_at is null and o.blocked_since < now() - p_overlooked
+                            and o.retry_after > now()
+                            and core.outbox_blocker(o.ordering_key, o.seq, o.id) is null then 'blocker_gone'
+                       when o.status = 'in_flight' and coalesce(o.claimed_at, o.published_at) < now() - p_overlooked
+                            and not exists (
+                                select from core.claims c where c.generation = o.generation and o.seq = any (c.seqs)) then 'no_claim'
+                   end as cause
+            from core.outbox o
+            where o.generation = v_state.generation and o.seq > v_slice * c_slice and o.seq <= (v_slice + 1) * c_slice
+            order by o.seq)
+        select count(*), count(*) filter (where l.live), max(l.published_at),
+               coalesce(jsonb_agg(jsonb_build_object('id', l.id, 'cause', l.cause)) filter (where l.cause is not null), '[]')
+        into v_rows, v_live, v_newest, v_found
+        from looked l;
+        v_read := v_read + v_rows;
+
+        if v_live = 0 and v_state.after <= v_last and v_newest < now() - interval '10 minutes' then
+            insert into core.patrol_slices as s (generation, slice) values (v_state.generation, v_slice)
+            on conflict (generation, slice) do update set settled_at = now();
+        else
+            delete from core.patrol_slices s where s.generation = v_state.generation and s.slice = v_slice;
+        end if;
+        if v_found <> '[]' then
+            return query
+            select true, false, 0::bigint, h.id, h.cause from core.patrol_heal(v_found) h;
+        end if;
+    end loop;
+
+    if v_over then
+        return query select true, false, 0::bigint, r.id, r.cause from core.patrol_release_keys() r;
+    end if;
+    update core.patrol p
+    set holder = p_holder, lease_until = now() + p_lease, generation = v_state.generation, after = v_state.after;
+    held := true;
+    round_over := v_over;
+    rows := v_read;
+    id := null;
+    cause := null;
+    return next;
+end
+$$;
+
+-- Heals what the patrol has found ([{id, cause}]) as far as it is still so, records it and wakes whoever may go on with it.
+create function core.patrol_heal(p_found jsonb) returns table (id uuid, cause text)
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+as $$
+#variable_conflict use_column
+declare
+    v_channels text[];
+begin
+    return query
+    with locked as materialized (
+        select o.id, o.seq, o.generation, o.event_type, coalesce(o.claimed_by, 'nobody') as claimed_by, f.cause
+        from jsonb_to_recordset(p_found) as f(id uuid, cause text)
+        join core.outbox o on o.id = f.id
+        where case f.cause
+                  when 'passed_over' then o.status = 'pending' and o.retry_after is null
+                  when 'blocker_gone' then o.status = 'pending' and o.blocked_since is not null
+                  when 'no_claim' then o.status = 'in_flight'
+              end
+        for update of o skip locked),
+    due as (
+        update core.outbox o
+        set retry_after = now(), blocked_since = null
+        from locked l
+        where o.id = l.id and l.cause <> 'no_claim'),
+    owned as (
+        update core.outbox o
+        set claimed_by = l.claimed_by, claimed_at = coalesce(o.claimed_at, now())
+        from locked l
+        where o.id = l.id and l.cause = 'no_claim'),
+    expired as (
+        insert into core.claims (worker, generation, ttl, expires_at, seqs)
+        select l.claimed_by, l.generation, interval '0', now(), array[l.seq] from locked l where l.cause = 'no_claim'),
+    noted as (
+        insert into core.stranded (event_id, event_type, generation, cause)
+        select l.id, l.event_type, l.generation, l.cause from locked l)
+    select l.id, l.cause from locked l;
+
+    delete from core.stranded s where s.id <= (select max(n.id) - 1000 from core.stranded n);
+    v_channels := array(select distinct o.channel from core.outbox o
+                        where o.id in (select f.id from jsonb_to_recordset(p_found) as f(id uuid)));
+    perform pg_notify(c.channel, '') from unnest(v_channels) as c(channel);
+end
+$$;
+
+-- Keys that are held by an event that is not in flight. Those behind it are released by the next round.
+create function core.patrol_release_keys() returns table (id uuid, cause text)
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    return query
+    with stale as (
+        delete from core.keys_in_flight k
+        where k.ordering_key in (
+            select h.ordering_key from core.keys_in_flight h
+            where not exists (select from core.outbox o where o.id = h.event_id and o.status = 'in_flight')
+            for update skip locked)
+        returning k.event_id),
+    noted as (
+        insert into core.stranded (event_id, event_type, generation, cause)
+        select s.event_id, coalesce(o.event_type, ''), coalesce(o.generation, 0), 'blocker_gone'
+        from stale s left join core.outbox o on o.id = s.event_id)
+    select s.event_id, 'blocker_gone' from stale s;
+end
+$$;
+
+revoke all on function core.patrol_step(text, interval, interval, interval, int), core.patrol_heal(jsonb), core.patrol_release_keys()
+    from public;
