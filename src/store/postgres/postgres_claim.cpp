@@ -225,7 +225,7 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim_behind(const std::string&
   group.not_before = start + std::max<std::chrono::steady_clock::duration>(group.pause, kRestAfterLook * spent);
   group.next_look = start + options_.sweep_interval;
   group.more_behind = static_cast<int>(events.size()) >= limit;
-  group.owed = group.low < group.stretches.head();
+  group.owed = options_.sweep_interval > Duration::zero() && group.low < group.stretches.head();
   return events;
 }
 
