@@ -120,8 +120,8 @@ class PostgresStore final : public Store {
     Duration pause{};                                    ///< between looks back of who rests
     std::chrono::steady_clock::time_point next_look{};   ///< back, while there is work
     std::chrono::steady_clock::time_point not_before{};  ///< a look back that soon would cost too much
-    bool more_behind = false;                            ///< the last look back found more than it could take
-    bool owed = false;                                   ///< somebody rests who has not looked
+    bool more_behind = false;  ///< the last look back found more than it took, or is due and had no room
+    bool owed = false;         ///< somebody rests who has not looked
   };
 
   /// Runs one statement on a connection of the pool.
@@ -146,7 +146,8 @@ class PostgresStore final : public Store {
   Taken taken_from(const pq::Rows& rows, Generation generation, const Stretch& stretch, const StretchView& view);
   Result<std::vector<ClaimedEvent>> claim_behind(const std::string& key, const ClaimRequest& request, ScanGroup& group,
                                                  int limit, bool about_to_rest);
-  bool wants_look_back(ScanGroup& group, bool about_to_rest);
+  bool look_back_first(ScanGroup& group);
+  bool wants_look_back(ScanGroup& group, bool about_to_rest, int room);
   /// The walks, from the beginning where the server may have forgotten claims since; under walks_mutex_, with a lease.
   PendingWalks& current_walks();
   std::optional<Duration> owed_look(Generation generation);
