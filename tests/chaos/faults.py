@@ -1,6 +1,7 @@
 """What is done to a round while it works. Each fault is a function of the round, says whether it found somebody to hit,
 and undoes itself."""
 import signal
+import struct
 import subprocess
 import threading
 import time
@@ -135,6 +136,21 @@ def lost_claim(round_):
     lose(round_, "claim")
 
 
+def clock(round_):
+    """The system clock of a worker jumps by up to two hours either way, and back."""
+    found = round_.crew.of("worker")
+    if not found:
+        return
+    process = round_.random.choice(found).process
+
+    def be_off_by(seconds):
+        with open(process.clock, "r+b") as mapped:  # in place: the worker reads it as memory
+            mapped.write(struct.pack("q", seconds))
+    be_off_by(round_.random.randint(-7200, 7200))
+    later(round_, round_.random.uniform(0.2, 3), lambda: be_off_by(0))
+    round_.tally.add("clock jumps", "worker")
+
+
 def flood(round_):
     """NOTIFY from somebody who has nothing to say, and for events that do not exist."""
     round_.store.sql_patiently("""select count(pg_notify('outbox_gen_1', case when n % 2 = 0 then gen_random_uuid()::text
@@ -169,6 +185,7 @@ FAULTS = {
     "deaf": (1, "postgres", deaf),
     "lost-commit": (3, "postgres", lost_commit),
     "lost-claim": (3, "postgres", lost_claim),
+    "clock": (1, "postgres", clock),
     "flood": (0.7, "postgres", flood),
     "replay": (1, "postgres sqlite", stale_replay),
     "retention": (0.5, "postgres sqlite", retention),

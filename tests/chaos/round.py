@@ -2,8 +2,8 @@
 import json
 import random
 import shutil
+import subprocess
 import tempfile
-import threading
 import time
 from pathlib import Path
 
@@ -113,7 +113,6 @@ class Round:
         self._register()
 
     def _command(self, *words):
-        import subprocess
         subprocess.run([self.sluice, *words], env=environment(self.direct, self.folder), check=True, capture_output=True)
 
     # Everybody subscribes before the first event: what an event has to meet is known from then on.
@@ -143,10 +142,14 @@ retry = {{ attempts = {ATTEMPTS}, base = "5ms", cap = "50ms" }}
 
     def _worker(self, trap, cast=None, threads=2, **more):
         self.record = getattr(self, "record", 0) + 1
-        words = {"store": self.url, "record": self.folder / f"worker.{self.record}.log", "handlers": cast or self.conditions.cast,
+        clock = self.folder / f"clock.{self.record}"
+        clock.write_bytes(bytes(8))
+        words = {"store": self.url, "record": self.folder / f"worker.{self.record}.log", "clock": clock, "handlers": cast or self.conditions.cast,
                  "threads": threads, "batch": self.conditions.batch, "ttl": int(1000 * self.ttl), "attempts": ATTEMPTS,
                  "trap": trap, "ends": int(self.strict)} | more
-        return Process([self.programs / "chaos_worker", *(f"{k}={v}" for k, v in words.items() if v != "")], self.folder / "errors")
+        made = Process([self.programs / "chaos_worker", *(f"{k}={v}" for k, v in words.items() if v != "")], self.folder / "errors")
+        made.clock = clock
+        return made
 
     def _drawn_trap(self):
         if "kill" not in self.faults or self.random.random() < 0.4:

@@ -22,6 +22,7 @@
 #include "runtime/supervisor.hpp"
 #include "store/postgres/postgres_store.hpp"
 #include "store/sqlite/sqlite_store.hpp"
+#include "tests/chaos/clock.hpp"
 #include "tests/chaos/record.hpp"
 
 namespace {
@@ -199,6 +200,7 @@ runtime::SupervisorOptions options_of(const Settings& settings, Trap& trap) {
 
 int work(const Settings& settings) {
   const Record record{settings.text("record")};
+  if (const auto clock = settings.text("clock"); !clock.empty()) chaos::take_clock_from(clock);
   Trap trap{settings.text("trap")};
   const Surroundings around{record, trap, std::chrono::milliseconds{settings.number("ttl", 1000)},
                             settings.number("transient", 5), settings.number("ends") != 0};
