@@ -69,6 +69,9 @@ class FaultyStore : public store::Store {
   Result<store::RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run) override {
     return pass("sweep_retention", [&] { return inner_.sweep_retention(policies, limit, dry_run); });
   }
+  Result<store::PatrolStep> patrol(const store::PatrolRequest& request) override {
+    return pass("patrol", [&] { return inner_.patrol(request); });
+  }
   Result<Timestamp> now() override {
     return pass("now", [&] { return inner_.now(); });
   }

@@ -121,7 +121,7 @@ create table stranded (
 create table patrol (
   one integer primary key constraint "there is one patrol" check (one = 1),
   holder text not null default '',
-  lease_until text not null default '',
+  lease_until text,
   part text not null default 'keys'
     constraint "part must be keys or due" check (part in ('keys', 'due')),
   place text not null default '',
