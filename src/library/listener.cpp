@@ -22,9 +22,12 @@ std::string own_context(const HandlerOptions& options) {
 
 // The runtime names its own members; the user knows the options.
 Result<void> in_terms_of_options(Result<void> result) {
-  constexpr std::array kNames{std::pair{"event_types", "events"}, std::pair{"ttl", "claim_ttl"},
-                              std::pair{"listener.poll", "poll"}, std::pair{"listener.safety_poll", "safety_poll"},
-                              std::pair{"batch_max", "batch"},    std::pair{"workers", "threads"},
+  constexpr std::array kNames{std::pair{"event_types", "events"},
+                              std::pair{"ttl", "claim_ttl"},
+                              std::pair{"listener.poll", "poll"},
+                              std::pair{"listener.safety_poll", "safety_poll"},
+                              std::pair{"batch_max", "batch"},
+                              std::pair{"workers", "threads"},
                               std::pair{"patrol.interval", "patrol_interval"},
                               std::pair{"patrol.overlooked_after", "patrol_overlooked_after"},
                               std::pair{"patrol.settled_again", "patrol_settled_again"}};

@@ -24,7 +24,7 @@ const char* what_was_done(store::StrandedCause cause) {
   return "";
 }
 
-Result<void> check_positive(Duration duration, const char* field) {
+Result<void> check_beat(Duration duration, const char* field) {
   if (duration > Duration::zero()) return {};
   return invalid(field, std::string{field} + " must be longer than zero");
 }
@@ -32,9 +32,9 @@ Result<void> check_positive(Duration duration, const char* field) {
 }  // namespace
 
 Result<void> PatrolOptions::validate() const {
-  if (auto checked = check_positive(interval, "patrol.interval"); !checked) return checked;
-  if (auto checked = check_positive(settled_again, "patrol.settled_again"); !checked) return checked;
-  if (auto checked = check_positive(overlooked_after, "patrol.overlooked_after"); !checked) return checked;
+  if (auto checked = check_beat(interval, "patrol.interval"); !checked) return checked;
+  if (auto checked = check_beat(settled_again, "patrol.settled_again"); !checked) return checked;
+  if (auto checked = check_beat(overlooked_after, "patrol.overlooked_after"); !checked) return checked;
   if (rows < 1) return invalid("patrol.rows", "patrol.rows must be at least 1");
   return {};
 }

@@ -1,5 +1,5 @@
-// Patrol: walks what is kept, in small steps, and heals events that no claim would ever find. Each one is an error in the
-// log and counted: it should not have happened.
+// Patrol: walks what is kept, in small steps, and heals events that no claim would ever find. Each one is an error in
+// the log and counted: it should not have happened.
 //
 // One process patrols a database at a time; the others ask now and then whether it still does.
 #pragma once

@@ -86,8 +86,8 @@ class PatrolTest : public testing::Test {
 TEST_F(PatrolTest, EachHealedEventIsCountedAndAnErrorInTheLog) {
   const Uuid one = test::new_id();
   const Uuid other = test::new_id();
-  store.answers.push_back(PatrolStep{
-      true, false, 10, {{one, StrandedCause::passed_over}, {other, StrandedCause::no_claim}}});
+  store.answers.push_back(
+      PatrolStep{true, false, 10, {{one, StrandedCause::passed_over}, {other, StrandedCause::no_claim}}});
   Patrol walker = patrol();
   const auto report = walker.step();
   ASSERT_TRUE(report);

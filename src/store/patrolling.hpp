@@ -1,8 +1,8 @@
 // The store seam, patrolling: finds events that no claim will ever find and makes them claimable again, whatever
 // stranded them.
 //
-// It should never find one. It is there so that a bug, a restored table or a hand-written statement costs minutes, and is
-// seen, instead of costing an event.
+// It should never find one. It is there so that a bug, a restored table or a hand-written statement costs minutes, and
+// is seen, instead of costing an event.
 #pragma once
 
 #include <array>
@@ -38,11 +38,11 @@ constexpr std::optional<StrandedCause> parse_stranded_cause(std::string_view tex
 }
 
 struct PatrolRequest {
-  std::string holder;                                    ///< unique per process
-  Duration lease = std::chrono::minutes{10};             ///< until then nobody else patrols; zero: hands it on
-  Duration overlooked_after = std::chrono::minutes{1};   ///< what has been due for longer should have been claimed
-  Duration settled_again = std::chrono::hours{24};       ///< numbers that were seen wholly settled rest for this long
-  int rows = 5000;                                       ///< the most that one step looks at
+  std::string holder;                                   ///< unique per process
+  Duration lease = std::chrono::minutes{10};            ///< until then nobody else patrols; zero: hands it on
+  Duration overlooked_after = std::chrono::minutes{1};  ///< what has been due for longer should have been claimed
+  Duration settled_again = std::chrono::hours{24};      ///< numbers that were seen wholly settled rest for this long
+  int rows = 5000;                                      ///< the most that one step looks at
 };
 
 struct PatrolStep {

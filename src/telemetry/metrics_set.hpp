@@ -55,7 +55,7 @@ struct DeliveryMetrics {
   Family<Counter>& polls;
   Family<Counter>& reaped;    ///< result: retried, failed, fenced
   Family<Counter>& stranded;  ///< cause: passed_over, no_claim, blocker_gone
-  Family<Counter>& swept;   ///< what: tombstoned, deleted, handled
+  Family<Counter>& swept;     ///< what: tombstoned, deleted, handled
   Family<Counter>& failed_swept;
 };
 

@@ -186,18 +186,19 @@ Result<PatrolStep> SqliteStore::patrol(const PatrolRequest& request) {
   if (!seen) return std::move(seen).error();
   if (!*seen) return PatrolStep{};
   const bool found = !(*seen)->stranded.empty();
-  auto step = database_->write(
-      found ? Durability::synced : Durability::lazy, [&](Connection& connection) -> Result<PatrolStep> {
-        const Timestamp now = clock_();
-        // What was found may have moved since.
-        if (found) seen = look(connection, now);
-        if (!seen) return std::move(seen).error();
-        if (!*seen) return PatrolStep{};
-        auto healed = heal(connection, (*seen)->stranded, now);
-        if (!healed) return std::move(healed).error();
-        if (auto saved = save(connection, request, (*seen)->next, now); !saved) return std::move(saved).error();
-        return PatrolStep{true, (*seen)->round_over, (*seen)->rows, *std::move(healed)};
-      });
+  auto step = database_->write(found ? Durability::synced : Durability::lazy,
+                               [&](Connection& connection) -> Result<PatrolStep> {
+                                 const Timestamp now = clock_();
+                                 // What was found may have moved since.
+                                 if (found) seen = look(connection, now);
+                                 if (!seen) return std::move(seen).error();
+                                 if (!*seen) return PatrolStep{};
+                                 auto healed = heal(connection, (*seen)->stranded, now);
+                                 if (!healed) return std::move(healed).error();
+                                 if (auto saved = save(connection, request, (*seen)->next, now); !saved)
+                                   return std::move(saved).error();
+                                 return PatrolStep{true, (*seen)->round_over, (*seen)->rows, *std::move(healed)};
+                               });
   if (step && !step->healed.empty()) bell_->ring();
   return step;
 }
