@@ -68,7 +68,7 @@ void judge_stranded(const DoctorFacts& facts, Findings& findings) {
                     ". They are on their way again. Unless somebody changed the tables by hand or restored them, this "
                     "is a bug of Sluice.",
                 "sluice event show " + latest->latest_id.to_string() +
-                    " --json, and report it with this finding and the log of the workers"});
+                    " -o json, and report it with this finding and the log of the workers"});
 }
 
 void judge_retention(const DoctorFacts& facts, Findings& findings) {
