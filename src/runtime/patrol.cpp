@@ -42,7 +42,7 @@ Result<void> PatrolOptions::validate() const {
 Duration patrol_rest(const PatrolPace& pace, const PatrolOptions& options) {
   if (!pace.held) return options.interval;
   const Duration paid = kRestPerWork * pace.took;
-  if (pace.round_over) return std::max(paid, options.interval - pace.round_began);
+  if (pace.round_over) return std::max(paid, options.interval - std::max(pace.round_began, Duration::zero()));
   const Duration bounded = Duration{std::chrono::seconds{1}} * options.rows / kRowsPerSecond;
   // A short beat is asked for by tests, and is not to be held up by a rate that they do not reach.
   return std::max(paid, std::min(bounded, options.interval));

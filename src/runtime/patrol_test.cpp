@@ -42,6 +42,13 @@ TEST(PatrolRest, ARoundBeginsAnIntervalAfterTheLast) {
   EXPECT_EQ(patrol_rest(pace, {}), 2s) << "one that takes longer begins again at its own pace";
 }
 
+TEST(PatrolRest, AStepThatComesEarlyRestsNoLongerThanAnInterval) {
+  PatrolPace pace = a_pace(0s);
+  pace.round_over = true;
+  pace.round_began = -1min;
+  EXPECT_EQ(patrol_rest(pace, {}), 3min);
+}
+
 TEST(PatrolRest, WhoDoesNotPatrolAsksOnceAnInterval) {
   PatrolPace pace = a_pace(40ms);
   pace.held = false;
@@ -232,9 +239,10 @@ TEST_F(PatrolOnAStore, OneAtATimeAndTheNextWhenItIsHandedOn) {
   EXPECT_FALSE(store.event(id).progress.empty());
   one.hand_on();
   EXPECT_TRUE(store.event(id).progress.empty()) << "handing it on is a step like any other";
-  const auto taken = other.step();
-  ASSERT_TRUE(taken);
-  EXPECT_LT(taken->rest, options.interval) << "it patrols";
+  ASSERT_TRUE(other.step());
+  const auto first = store->patrol({.holder = "p1"});
+  ASSERT_TRUE(first);
+  EXPECT_FALSE(first->held) << "the other one patrols now";
 }
 
 TEST_F(PatrolOnAStore, ADeadHoldersLeaseRunsOut) {
