@@ -32,6 +32,45 @@ void judge_reaper(const DoctorFacts& facts, Findings& findings) {
        "start a worker: sluice serve, or your program with an EventListener"});
 }
 
+std::string cause_in_words(const store::StrandedFacts::OfCause& one) {
+  switch (one.cause) {
+    case store::StrandedCause::passed_over:
+      return std::to_string(one.count) + " passed over by every claim";
+    case store::StrandedCause::no_claim:
+      return std::to_string(one.count) + " in flight without a claim";
+    case store::StrandedCause::blocker_gone:
+      return std::to_string(one.count) + " blocked by nothing of their ordering key";
+  }
+  return "";
+}
+
+void judge_stranded(const DoctorFacts& facts, Findings& findings) {
+  if (!facts.diagnosis.stranded) return;
+  const auto& causes = facts.diagnosis.stranded->causes;
+  if (causes.empty()) {
+    return findings.ok(FindingId::stranded_events,
+                       "no event was stranded within the last " + roughly(store::kStrandedLook));
+  }
+  std::int64_t all = 0;
+  std::vector<std::string> words;
+  const auto latest = std::max_element(causes.begin(), causes.end(), [](const auto& left, const auto& right) {
+    return left.latest_at < right.latest_at;
+  });
+  for (const auto& one : causes) {
+    all += one.count;
+    words.push_back(cause_in_words(one));
+  }
+  findings.add({FindingId::stranded_events, Severity::warning,
+                counted(all, "event") + " would never have been delivered; the patrol found " +
+                    (all == 1 ? "it" : "them") + " within the last " + roughly(store::kStrandedLook),
+                enumerated(words) + "; the latest is " + latest->latest_id.to_string() + ", at " +
+                    to_iso8601(latest->latest_at) +
+                    ". They are on their way again. Unless somebody changed the tables by hand or restored them, this "
+                    "is a bug of Sluice.",
+                "sluice event show " + latest->latest_id.to_string() +
+                    " -o json, and report it with this finding and the log of the workers"});
+}
+
 void judge_retention(const DoctorFacts& facts, Findings& findings) {
   if (!facts.diagnosis.retention || !facts.now) return;
   const store::RetentionFacts& kept = *facts.diagnosis.retention;
@@ -103,6 +142,7 @@ void judge_dead_letters(const DoctorFacts& facts, Findings& findings) {
 
 void judge_delivery(const DoctorFacts& facts, Findings& findings) {
   judge_reaper(facts, findings);
+  judge_stranded(facts, findings);
   judge_retention(facts, findings);
   judge_generations(facts, findings);
   judge_subscriptions(facts, findings);

@@ -46,6 +46,7 @@ DoctorFacts healthy_server() {
   server.locks.emplace();
   facts.diagnosis.expired.emplace();
   facts.diagnosis.retention.emplace();
+  facts.diagnosis.stranded.emplace();
   return facts;
 }
 
@@ -306,6 +307,22 @@ TEST(DoctorDelivery, ExpiredClaimsWaitForAReaper) {
   facts.diagnosis.expired = store::ExpiredFacts{store::kExpiredLook, kStart - 10min};
   EXPECT_EQ(the(facts, FindingId::claims_expired).severity, Severity::critical);
   EXPECT_THAT(the(facts, FindingId::claims_expired).title, HasSubstr("at least 1000 events"));
+}
+
+TEST(DoctorDelivery, StrandedEventsAreCountedByCauseAndTheLatestIsNamed) {
+  auto facts = healthy_server();
+  EXPECT_EQ(the(facts, FindingId::stranded_events).severity, Severity::ok);
+  const Uuid old = *Uuid::parse("01890000-0000-7000-8000-000000000001");
+  const Uuid latest = *Uuid::parse("01890000-0000-7000-8000-000000000002");
+  facts.diagnosis.stranded->causes = {{store::StrandedCause::passed_over, 270, latest, kStart - 1min},
+                                      {store::StrandedCause::no_claim, 2, old, kStart - 1h}};
+  const Finding finding = the(facts, FindingId::stranded_events);
+  EXPECT_EQ(finding.severity, Severity::warning);
+  EXPECT_THAT(finding.title, HasSubstr("272 events"));
+  EXPECT_THAT(finding.detail, HasSubstr("270 passed over"));
+  EXPECT_THAT(finding.detail, HasSubstr("2 in flight without a claim"));
+  EXPECT_THAT(finding.detail, HasSubstr("the latest is " + latest.to_string()));
+  EXPECT_THAT(finding.fix, HasSubstr("sluice event show " + latest.to_string()));
 }
 
 TEST(DoctorDelivery, RetentionMayBeADayLate) {

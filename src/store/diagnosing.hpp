@@ -11,6 +11,8 @@
 
 #include <sluice/result.hpp>
 #include <sluice/time.hpp>
+#include <sluice/uuid.hpp>
+#include "store/patrolling.hpp"
 
 namespace sluice::store {
 
@@ -101,6 +103,18 @@ struct RetentionFacts {
   std::optional<Timestamp> oldest_tombstone;  ///< when the oldest tombstone was set
 };
 
+/// Events that the patrol found stranded and healed within the last day. The store remembers the latest thousand.
+struct StrandedFacts {
+  struct OfCause {
+    StrandedCause cause = StrandedCause::passed_over;
+    std::int64_t count = 0;
+    Uuid latest_id;
+    Timestamp latest_at{};
+  };
+  std::vector<OfCause> causes;  ///< those that occurred
+};
+inline constexpr Duration kStrandedLook = std::chrono::hours{24};
+
 /// Something that was not looked at, and why.
 struct Unseen {
   std::string what;
@@ -112,6 +126,7 @@ struct Diagnosis {
   std::optional<FileFacts> file;
   std::optional<ExpiredFacts> expired;      ///< none without a schema
   std::optional<RetentionFacts> retention;  ///< none without a schema
+  std::optional<StrandedFacts> stranded;    ///< none without a schema
   std::vector<Unseen> unseen;
 };
 

@@ -55,6 +55,10 @@ Result<store::RetentionReport> FaultyStore::sweep_retention(const RetentionPolic
   return pass("sweep_retention", [&] { return inner_.sweep_retention(policies, limit, dry_run); });
 }
 
+Result<store::PatrolStep> FaultyStore::patrol(const store::PatrolRequest& request) {
+  return pass("patrol", [&] { return inner_.patrol(request); });
+}
+
 Result<Timestamp> FaultyStore::now() {
   return pass("now", [&] { return inner_.now(); });
 }

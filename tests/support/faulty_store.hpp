@@ -49,6 +49,7 @@ class FaultyStore : public store::Store {
   Result<std::vector<store::ExpiredClaim>> expired_claims(int limit) override;
   Result<std::vector<store::ExpiredClaim>> claims_held_by(const std::string& identity, int limit) override;
   Result<store::RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run) override;
+  Result<store::PatrolStep> patrol(const store::PatrolRequest& request) override;
   Result<Timestamp> now() override;
   Result<store::EventPage> list_events(const store::EventFilter& filter, int limit,
                                        std::optional<std::int64_t> before_seq) override;

@@ -112,6 +112,19 @@ std::optional<ServerFacts> look_at_server(Look& look, int connected_to) {
   return server;
 }
 
+std::optional<StrandedFacts> look_at_stranded(Look& look) {
+  const auto rows = look.at("stranded events", pg_sql::diagnose_stranded, pq::Params{}.interval(kStrandedLook));
+  if (!rows) return std::nullopt;
+  StrandedFacts stranded;
+  for (int row = 0; row < rows->size(); ++row) {
+    // A cause that only a newer build knows is left to that build's doctor.
+    const auto cause = parse_stranded_cause(rows->text(row, 0));
+    if (!cause) continue;
+    stranded.causes.push_back({*cause, rows->int8(row, 1), rows->uuid(row, 2), rows->timestamptz(row, 3)});
+  }
+  return stranded;
+}
+
 }  // namespace
 
 Result<Diagnosis> PostgresStore::diagnose() { return look(true); }
@@ -133,6 +146,7 @@ Result<Diagnosis> PostgresStore::look(bool at_everything) {
     if (const auto rows = eyes.at("what retention would sweep", pg_sql::diagnose_retention)) {
       diagnosis.retention = RetentionFacts{rows->optional_timestamptz(0, 0), rows->optional_timestamptz(0, 1)};
     }
+    diagnosis.stranded = look_at_stranded(eyes);
   }
   if (eyes.lost()) return *eyes.lost();
   return diagnosis;

@@ -35,6 +35,8 @@ class PostgresStore final : public Store {
   Result<std::vector<ExpiredClaim>> expired_claims(int limit) override;
   Result<std::vector<ExpiredClaim>> claims_held_by(const std::string& identity, int limit) override;
   Result<RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run) override;
+  // Patrolling
+  Result<PatrolStep> patrol(const PatrolRequest& request) override;
   // Administering
   Result<Timestamp> now() override;
   Result<EventPage> list_events(const EventFilter& filter, int limit, std::optional<std::int64_t> before_seq) override;

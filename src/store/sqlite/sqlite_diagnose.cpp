@@ -59,6 +59,24 @@ auto look_at(Connection& connection, const std::string& what, const sql::Query& 
   return std::nullopt;
 }
 
+/// None: noted as unseen.
+std::optional<StrandedFacts> look_at_stranded(Connection& connection, Timestamp since, std::vector<Unseen>& unseen) {
+  StrandedFacts stranded;
+  auto found = connection.each(sql::diagnose_stranded, {{":since", since}}, [&](Row& row) {
+    StrandedFacts::OfCause one;
+    const auto cause = parse_stranded_cause(row.view());
+    one.count = row.integer();
+    one.latest_id = row.uuid();
+    one.latest_at = row.timestamp();
+    if (!cause) return;
+    one.cause = *cause;
+    stranded.causes.push_back(one);
+  });
+  if (found) return stranded;
+  unseen.push_back({"stranded events", std::move(found).error()});
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<Diagnosis> SqliteStore::look(bool at_everything) {
@@ -91,6 +109,7 @@ Result<Diagnosis> SqliteStore::look(bool at_everything) {
           return RetentionFacts{finished, row.optional_timestamp()};
         },
         unseen);
+    diagnosis.stranded = look_at_stranded(connection, clock_() - kStrandedLook, unseen);
     return diagnosis;
   });
 }

@@ -1,7 +1,8 @@
 // The store over one Database, declared once and defined by role: sqlite_publish.cpp, sqlite_claim.cpp,
-// sqlite_settle.cpp, sqlite_effect.cpp, sqlite_maintain.cpp, sqlite_administer.cpp, sqlite_generation.cpp,
-// sqlite_triage.cpp, sqlite_plan.cpp, sqlite_operate.cpp, sqlite_operate_step.cpp, sqlite_audit.cpp,
-// sqlite_diagnose.cpp, sqlite_gauge.cpp, sqlite_register.cpp, sqlite_listen.cpp and sqlite_migrate.cpp.
+// sqlite_settle.cpp, sqlite_effect.cpp, sqlite_maintain.cpp, sqlite_patrol.cpp, sqlite_administer.cpp,
+// sqlite_generation.cpp, sqlite_triage.cpp, sqlite_plan.cpp, sqlite_operate.cpp, sqlite_operate_step.cpp,
+// sqlite_audit.cpp, sqlite_diagnose.cpp, sqlite_gauge.cpp, sqlite_register.cpp, sqlite_listen.cpp and
+// sqlite_migrate.cpp.
 #pragma once
 
 #include <atomic>
@@ -48,6 +49,8 @@ class SqliteStore final : public Store {
   Result<std::vector<ExpiredClaim>> expired_claims(int limit) override;
   Result<std::vector<ExpiredClaim>> claims_held_by(const std::string& identity, int limit) override;
   Result<RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run) override;
+
+  Result<PatrolStep> patrol(const PatrolRequest& request) override;
 
   Result<Timestamp> now() override { return clock_(); }
   Result<EventPage> list_events(const EventFilter& filter, int limit, std::optional<std::int64_t> before_seq) override;
