@@ -85,6 +85,9 @@ class FaultyStore : public store::Store {
   Result<std::vector<store::AuditRecord>> audit_of(const Uuid& event_id) override {
     return pass("audit_of", [&] { return inner_.audit_of(event_id); });
   }
+  Result<std::optional<Uuid>> key_blocker(const store::EventRecord& event) override {
+    return pass("key_blocker", [&] { return inner_.key_blocker(event); });
+  }
   Result<store::StoreStatus> status() override {
     return pass("status", [&] { return inner_.status(); });
   }
@@ -107,6 +110,9 @@ class FaultyStore : public store::Store {
   Result<store::Deployment> move_generation(Generation generation, GenerationState to,
                                             const store::Actor& actor) override {
     return pass("move_generation", [&] { return inner_.move_generation(generation, to, actor); });
+  }
+  Result<std::vector<store::OpenPublisher>> open_publishers(Generation generation) override {
+    return pass("open_publishers", [&] { return inner_.open_publishers(generation); });
   }
   Result<std::int64_t> reroute(Generation from, Generation to, int limit, const store::Actor& actor) override {
     return pass("reroute", [&] { return inner_.reroute(from, to, limit, actor); });
@@ -180,6 +186,9 @@ class FaultyStore : public store::Store {
   }
   Result<store::DueBacklog> due_backlog() override {
     return pass("due_backlog", [&] { return inner_.due_backlog(); });
+  }
+  Result<std::vector<store::OverdueEvent>> overdue(const store::OverdueQuery& query) override {
+    return pass("overdue", [&] { return inner_.overdue(query); });
   }
   Result<double> notify_queue_usage() override {
     return pass("notify_queue_usage", [&] { return inner_.notify_queue_usage(); });

@@ -34,6 +34,12 @@ begin
         core.outbox_reset(uuid[], bigint, text, text, uuid), core.last_cycle(jsonb),
         core.operation_fits(text, core.operation_items, core.outbox), core.operation_locked(uuid), core.operation_held(uuid, text)
         to sluice_owner;
+    -- To see since when other users' transactions are open; where this is not ours to give, their locks have to do.
+    begin
+        grant pg_read_all_stats to sluice_owner;
+    exception when insufficient_privilege then
+        null;
+    end;
     for v_function in
         select p.oid from pg_proc p where p.pronamespace = 'core'::regnamespace and p.prosecdef
     loop
@@ -57,8 +63,9 @@ grant execute on function core.uuid_v7(), core.default_generation(),
 grant select on core.outbox, core.event_handled, core.deployments, core.claims, core.claim_cursors, core.audit, core.settings,
     core.subscriptions, core.workers, core.failure_clusters, core.operations, core.operation_items
     to sluice_reader, sluice_worker, sluice_operator;
+grant select on sequence core.outbox_seq to sluice_reader, sluice_worker, sluice_operator;
 grant execute on function core.default_generation(), core.cluster_matches(core.failure_clusters, jsonb),
-    core.dead_matches(core.outbox, jsonb) to sluice_reader, sluice_worker, sluice_operator;
+    core.dead_matches(core.outbox, jsonb), core.generation_publishers(bigint) to sluice_reader, sluice_worker, sluice_operator;
 
 -- Workers move events through the functions, never by UPDATE.
 grant execute on function core.outbox_claim(bigint, text, int, interval, bigint, bigint, text[], text[], text[], boolean),
