@@ -36,8 +36,10 @@ begin
         to sluice_owner;
     -- To see since when other users' transactions are open; where this is not ours to give, their locks have to do.
     begin
-        grant pg_read_all_stats to sluice_owner;
-    exception when insufficient_privilege then
+        if not pg_has_role('sluice_owner', 'pg_read_all_stats', 'member') then
+            grant pg_read_all_stats to sluice_owner;
+        end if;
+    exception when insufficient_privilege or unique_violation then
         null;
     end;
     for v_function in

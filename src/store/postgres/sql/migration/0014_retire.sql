@@ -29,6 +29,9 @@ as $$
     from sessions s cross join drain d
     where coalesce(s.backend_type, 'client backend') = 'client backend'
       and coalesce(s.state, '') <> 'idle in transaction (aborted)'
+      -- A worker that sleeps: it waits for the lock `awake` of doorbell mode when-idle, in one statement for hours.
+      and not exists (
+        select from pg_locks l where l.pid = s.pid and l.locktype = 'advisory' and l.classid = 1936487786 and not l.granted)
       and (s.xact_start <= d.draining_at
            or ((s.hidden or s.xact_start is not null) and age(s.backend_xid) >= age(d.xid))
            or (s.hidden and (age(s.backend_xmin) >= age(d.xid) or exists (select from writers w where w.pid = s.pid))))
