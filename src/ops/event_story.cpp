@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/json.hpp"
+#include "core/words.hpp"
 #include "ops/workers.hpp"
 
 namespace sluice::ops {
@@ -42,10 +43,6 @@ FailedCycle read_cycle(const std::vector<json::Member>& members) {
     if (name == "operation_id") cycle.operation_id = text_or_empty(value);
   }
   return cycle;
-}
-
-std::string counted(std::int64_t count, std::string_view noun) {
-  return std::to_string(count) + ' ' + std::string{noun} + (count == 1 ? "" : "s");
 }
 
 class Timeline {
@@ -110,12 +107,6 @@ bool is_subscribed(const store::EventRecord& event, const std::vector<store::Sub
   return std::any_of(subscriptions.begin(), subscriptions.end(), [&](const store::SubscriptionRecord& record) {
     return record.generation == event.generation && record.subscription.matches(route);
   });
-}
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
 }
 
 /// The handlers that have not handled an event: those that a live worker runs, and the others.
@@ -280,7 +271,7 @@ std::vector<Wait> waits_of(const store::EventRecord& event, const std::vector<Ha
                      {},
                      {},
                      unserved,
-                     "subscribed by " + joined(unserved) + ", but no worker of " + generation + " that runs " +
+                     "subscribed by " + joined(unserved, ", ") + ", but no worker of " + generation + " that runs " +
                          (unserved.size() == 1 ? "it" : "one of them") + " is alive"});
   }
   if (waits.empty()) {
