@@ -25,7 +25,7 @@ void show_envelope(std::ostream& out, const EventEnvelope& envelope) {
                     {"payload", envelope.payload()}});
 }
 
-std::string in_words(const std::vector<ops::Wait>& waits) {
+std::string waits_text(const std::vector<ops::Wait>& waits) {
   std::string text;
   for (const ops::Wait& wait : waits) text += (text.empty() ? "" : "; ") + wait.detail;
   return text;
@@ -35,7 +35,7 @@ void show_state(std::ostream& out, const ops::EventStory& story) {
   const store::EventRecord& event = story.event;
   out << "\nState\n";
   print_pairs(out, {{"status", std::string{name(event.status)} + (event.deleted_at ? ", discarded" : "")},
-                    {"waits_for", in_words(story.waits_for)},
+                    {"waits_for", waits_text(story.waits_for)},
                     {"attempts", std::to_string(event.attempts)},
                     {"last_error", event.last_error.value_or("")},
                     {"error_class", event.error_class.value_or("")},

@@ -91,7 +91,7 @@ void judge_subscriptions(const DoctorFacts& facts, Findings& findings) {
        "target or generation of the publisher"});
 }
 
-std::string in_words(store::OverdueEvent::Cause cause) {
+std::string why_overdue(store::OverdueEvent::Cause cause) {
   switch (cause) {
     case store::OverdueEvent::Cause::passed_over:
       return "the scan of its workers has passed it";
@@ -103,7 +103,7 @@ std::string in_words(store::OverdueEvent::Cause cause) {
   return "its workers have not come to it";
 }
 
-std::string fix_of(const store::OverdueEvent& event) {
+std::string help_overdue(const store::OverdueEvent& event) {
   const std::string show = "sluice event show " + event.id.to_string();
   if (event.cause == store::OverdueEvent::Cause::behind) {
     return show + "; look at the workers' load and logs (sluice worker list), and start more of them";
@@ -124,15 +124,15 @@ void judge_overdue(const DoctorFacts& facts, Findings& findings) {
   const store::OverdueEvent& first = lost != facts.overdue->end() ? *lost : facts.overdue->front();
   std::vector<std::string> all;
   for (const store::OverdueEvent& event : *facts.overdue) {
-    all.push_back(event.id.to_string() + " since " + to_iso8601(event.due) + " (" + in_words(event.cause) + ")");
+    all.push_back(event.id.to_string() + " since " + to_iso8601(event.due) + " (" + why_overdue(event.cause) + ")");
   }
   findings.add({FindingId::events_overdue, lost != facts.overdue->end() ? Severity::critical : Severity::warning,
                 "event " + first.id.to_string() + " (" + first.event_type + ") has been due for " +
                     roughly(*facts.now - first.due) + " and is not delivered, though a live worker runs " +
-                    first.handler_name + ": " + in_words(first.cause),
+                    first.handler_name + ": " + why_overdue(first.cause),
                 (all.size() >= kOverdueLook ? "at least " : "") +
                     counted(static_cast<std::int64_t>(all.size()), "event") + ": " + enumerated(all),
-                fix_of(first)});
+                help_overdue(first)});
 }
 
 void judge_dead_letters(const DoctorFacts& facts, Findings& findings) {

@@ -41,7 +41,7 @@ std::string workers_sentence(const std::vector<std::string>& workers) {
   return text;
 }
 
-std::string in_words(const store::OpenPublisher& publisher) {
+std::string name_publisher(const store::OpenPublisher& publisher) {
   std::string text;
   if (publisher.pid == 0) {
     text = "prepared transaction '" + publisher.gid + "' of user " + publisher.user;
@@ -58,7 +58,7 @@ std::string end_publisher(const store::OpenPublisher& publisher) {
   return "wait until it ends, or end it: select pg_terminate_backend(" + std::to_string(publisher.pid) + ")";
 }
 
-std::string to_json(const store::OpenPublisher& publisher) {
+std::string publisher_json(const store::OpenPublisher& publisher) {
   JsonObject object;
   if (publisher.pid == 0) {
     object.raw("pid", "null").text("gid", publisher.gid);
@@ -74,7 +74,7 @@ std::string to_json(const store::OpenPublisher& publisher) {
 std::string publishers_sentence(const std::vector<store::OpenPublisher>& publishers) {
   std::string text = counted(static_cast<std::int64_t>(publishers.size()), "transaction") +
                      " older than the drain may still publish into it:";
-  for (const auto& one : publishers) text += (&one == publishers.data() ? " " : ", ") + in_words(one);
+  for (const auto& one : publishers) text += (&one == publishers.data() ? " " : ", ") + name_publisher(one);
   return text;
 }
 
@@ -141,7 +141,7 @@ Result<void> allow_retire(const RetireCheck& check, bool force) {
 std::string to_json(const RetireCheck& check) {
   const GenerationStatus& status = check.status;
   std::vector<std::string> publishers;
-  for (const store::OpenPublisher& one : check.publishers) publishers.push_back(to_json(one));
+  for (const store::OpenPublisher& one : check.publishers) publishers.push_back(publisher_json(one));
   return JsonObject{}
       .number("generation", status.generation)
       .text("state", name(*status.state))
