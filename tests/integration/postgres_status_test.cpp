@@ -134,7 +134,7 @@ TEST_F(PostgresLargeStatus, LiveEventsAreFoundByIndexes) {
               AllOf(found_by("outbox_scan"), HasSubstr("outbox_waiting"), HasSubstr("outbox_ordering")));
   EXPECT_THAT(plan("key_blocker", {{"$1::text", "'k'"}, {"$2::bigint", "7"}, {"$3::uuid", "core.uuid_v7()"}}),
               found_by("outbox_ordering"));
-  EXPECT_THAT(plan("sequence_check"), found_by("outbox_scan"));
+  EXPECT_THAT(plan("sequence_check"), AllOf(HasSubstr("outbox_scan"), Not(HasSubstr("Seq Scan on outbox o"))));
   EXPECT_THAT(
       plan("status_pending", {{"$1::bigint", "1"}, {"$2::bigint[]", "'{1,2}'::bigint[]"}, {"$3::int", "20000"}}),
       AllOf(found_by("outbox_scan"), HasSubstr("outbox_waiting")));

@@ -16,8 +16,9 @@ held as materialized (
     from core.claims c cross join unnest(c.seqs) as n(seq)
     cross join lateral (
         select o.ordering_key from core.outbox o
-        where o.generation = c.generation and o.seq = n.seq and o.ordering_key is not null and o.status = 'in_flight'
-        limit 1) o),
+        where o.generation = c.generation and o.seq = n.seq and o.status = 'in_flight'
+        limit 1) o
+    where o.ordering_key is not null),
 pending as (
     select o.*
     from unnest($1::bigint[], $2::bigint[]) as n(generation, seq)
