@@ -130,6 +130,50 @@ void judge_subscriptions(const DoctorFacts& facts, Findings& findings) {
        "target or generation of the publisher"});
 }
 
+std::string why_overdue(store::OverdueEvent::Cause cause) {
+  switch (cause) {
+    case store::OverdueEvent::Cause::passed_over:
+      return "the scan of its workers has passed it";
+    case store::OverdueEvent::Cause::marked_blocked:
+      return "it is marked as waiting for its ordering key, but nothing of its key stands before it";
+    case store::OverdueEvent::Cause::behind:
+      break;
+  }
+  return "its workers have not come to it";
+}
+
+std::string help_overdue(const store::OverdueEvent& event) {
+  const std::string show = "sluice event show " + event.id.to_string();
+  if (event.cause == store::OverdueEvent::Cause::behind) {
+    return show + "; look at the workers' load and logs (sluice worker list), and start more of them";
+  }
+  return show + "; a running worker makes it due again within minutes: if none does, restart one and report this";
+}
+
+void judge_overdue(const DoctorFacts& facts, Findings& findings) {
+  if (!facts.overdue || !facts.now) return;
+  if (facts.overdue->empty()) {
+    return findings.ok(FindingId::events_overdue,
+                       "no event that a live worker handles is overdue by " + roughly(kDeliveryPatience));
+  }
+  // Left behind for good weighs more than late.
+  const auto lost = std::find_if(facts.overdue->begin(), facts.overdue->end(), [](const store::OverdueEvent& event) {
+    return event.cause != store::OverdueEvent::Cause::behind;
+  });
+  const store::OverdueEvent& first = lost != facts.overdue->end() ? *lost : facts.overdue->front();
+  std::vector<std::string> all;
+  for (const store::OverdueEvent& event : *facts.overdue) {
+    all.push_back(event.id.to_string() + " since " + to_iso8601(event.due) + " (" + why_overdue(event.cause) + ")");
+  }
+  findings.add({FindingId::events_overdue, lost != facts.overdue->end() ? Severity::critical : Severity::warning,
+                "event " + first.id.to_string() + " (" + first.event_type + ") has been due for " +
+                    roughly(*facts.now - first.due) + " and is not delivered, though a live worker runs " +
+                    first.handler_name + ": " + why_overdue(first.cause),
+                (all.size() >= kOverdueLook ? "at least " : "") +
+                    counted(static_cast<std::int64_t>(all.size()), "event") + ": " + enumerated(all),
+                help_overdue(first)});
+}
+
 void judge_dead_letters(const DoctorFacts& facts, Findings& findings) {
   if (!facts.dead_letters || *facts.dead_letters == 0) return;
   findings.add({FindingId::dead_letters, Severity::info,
@@ -146,6 +190,7 @@ void judge_delivery(const DoctorFacts& facts, Findings& findings) {
   judge_retention(facts, findings);
   judge_generations(facts, findings);
   judge_subscriptions(facts, findings);
+  judge_overdue(facts, findings);
   judge_dead_letters(facts, findings);
 }
 

@@ -40,6 +40,16 @@ TEST_F(RetireGate, PendingEventsAndEventsInFlightStandInTheWay) {
   EXPECT_TRUE(allow_retire(check(), true));
 }
 
+TEST_F(RetireGate, OpenPublishersStandInTheWayEvenOfForce) {
+  drain();
+  RetireCheck closed = check();
+  closed.blockers = {"1 transaction"};
+  closed.publishers = {{.pid = 7, .user = "app"}};
+  EXPECT_EQ(allow_retire(closed, true).error().hint, "wait until it ends, or end it: select pg_terminate_backend(7)");
+  closed.publishers = {{.gid = "g", .user = "app"}};
+  EXPECT_EQ(allow_retire(closed, false).error().hint, "commit prepared or rollback prepared 'g', then try again");
+}
+
 TEST_F(RetireGate, SaysWhenTheNextEventFallsDue) {
   drain();
   store::NewEvent later{.envelope = EventEnvelope::trusted(test::a_draft_of(test::id_of(1)))};

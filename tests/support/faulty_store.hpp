@@ -56,6 +56,7 @@ class FaultyStore : public store::Store {
   Result<store::EventRecord> get_event(const Uuid& id) override;
   Result<std::vector<store::HandledRecord>> handled(const store::EventRecord& event) override;
   Result<std::vector<store::AuditRecord>> audit_of(const Uuid& event_id) override;
+  Result<std::optional<Uuid>> key_blocker(const store::EventRecord& event) override;
   Result<store::StoreStatus> status() override;
   Result<store::ReplayReport> replay(const Uuid& id, Generation new_generation, const store::Actor& actor) override;
   Result<void> discard(const Uuid& id, const store::Actor& actor) override;
@@ -65,6 +66,7 @@ class FaultyStore : public store::Store {
                                                 const store::Actor& actor) override;
   Result<store::Deployment> move_generation(Generation generation, GenerationState to,
                                             const store::Actor& actor) override;
+  Result<std::vector<store::OpenPublisher>> open_publishers(Generation generation) override;
   Result<std::int64_t> reroute(Generation from, Generation to, int limit, const store::Actor& actor) override;
   Result<Generation> default_generation() override;
   Result<store::DeadPage> list_dead(const store::EventFilter& filter, int limit,
@@ -93,6 +95,7 @@ class FaultyStore : public store::Store {
   Result<store::Diagnosis> glance() override;
   Result<store::StoreGauges> gauges() override;
   Result<store::DueBacklog> due_backlog() override;
+  Result<std::vector<store::OverdueEvent>> overdue(const store::OverdueQuery& query) override;
   Result<double> notify_queue_usage() override;
   Result<void> subscribe(Generation generation, std::span<const Subscription> subscriptions) override;
   Result<void> unsubscribe(Generation generation, const std::string& handler_name, const store::Actor& actor) override;

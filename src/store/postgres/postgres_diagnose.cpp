@@ -1,10 +1,12 @@
 #include "store/postgres/postgres_statement.hpp"
 #include "store/postgres/postgres_store_impl.hpp"
+#include "store/postgres/snapshot.hpp"
 
 namespace sluice::store {
 namespace {
 
 constexpr double kMillionths = 1e6;
+constexpr std::int32_t kWaitedLook = 1000;  // of a lane
 
 std::optional<Duration> optional_duration(const pq::Rows& rows, int row, int column) {
   if (rows.is_null(row, column)) return std::nullopt;
@@ -156,6 +158,33 @@ Result<DueBacklog> PostgresStore::due_backlog() {
   const Result<pq::Rows> rows = run(reading(pg_sql::diagnose_backlog));
   if (!rows) return rows.error();
   return DueBacklog{rows->int8(0, 0), rows->optional_timestamptz(0, 1), rows->timestamptz(0, 2)};
+}
+
+Result<std::vector<OverdueEvent>> PostgresStore::overdue(const OverdueQuery& query) {
+  const std::scoped_lock lock{walks_mutex_};
+  const auto read = [&](pq::Connection& connection) -> Result<pq::Rows> {
+    PendingReader pending{connection, current_walks()};
+    if (const auto parts = pending.read(PendingWalk::Reach::some); !parts) return parts.error();
+    if (const auto now = pending.end(); !now) return now.error();
+    EventNumbers known;
+    for (const auto& [generation, walk] : walks_) {
+      for (const std::int64_t number : walk.found()) known.add(generation, number);
+    }
+    pq::Params params;
+    add(params, known);
+    params.interval(query.patience).interval(query.alive_within).int4(query.limit).int4(kWaitedLook);
+    return connection.run(reading(pg_sql::overdue), params);
+  };
+  const Result<pq::Rows> rows = in_snapshot(pool_, options_.longest_statement, read);
+  if (!rows) return rows.error();
+  return pq::collect(*rows, [&](int row) {
+    return OverdueEvent{rows->uuid(row, 0),
+                        std::string{rows->text(row, 1)},
+                        rows->int8(row, 2),
+                        rows->timestamptz(row, 3),
+                        std::string{rows->text(row, 4)},
+                        rows->boolean(row, 5) ? OverdueEvent::Cause::passed_over : OverdueEvent::Cause::behind};
+  });
 }
 
 Result<double> PostgresStore::notify_queue_usage() {

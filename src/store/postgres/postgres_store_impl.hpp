@@ -43,6 +43,7 @@ class PostgresStore final : public Store {
   Result<EventRecord> get_event(const Uuid& id) override;
   Result<std::vector<HandledRecord>> handled(const EventRecord& event) override;
   Result<std::vector<AuditRecord>> audit_of(const Uuid& event_id) override;
+  Result<std::optional<Uuid>> key_blocker(const EventRecord& event) override;
   Result<StoreStatus> status() override;
   Result<ReplayReport> replay(const Uuid& id, Generation new_generation, const Actor& actor) override;
   Result<void> discard(const Uuid& id, const Actor& actor) override;
@@ -51,6 +52,7 @@ class PostgresStore final : public Store {
   Result<Deployment> allocate_generation(std::optional<Generation> wanted, const std::string& note,
                                          const Actor& actor) override;
   Result<Deployment> move_generation(Generation generation, GenerationState to, const Actor& actor) override;
+  Result<std::vector<OpenPublisher>> open_publishers(Generation generation) override;
   Result<std::int64_t> reroute(Generation from, Generation to, int limit, const Actor& actor) override;
   Result<Generation> default_generation() override;
   // Triaging
@@ -80,6 +82,7 @@ class PostgresStore final : public Store {
   Result<Diagnosis> diagnose() override;
   Result<Diagnosis> glance() override;
   Result<DueBacklog> due_backlog() override;
+  Result<std::vector<OverdueEvent>> overdue(const OverdueQuery& query) override;
   Result<double> notify_queue_usage() override;
   // Gauging
   Result<StoreGauges> gauges() override;

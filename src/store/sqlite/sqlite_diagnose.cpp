@@ -8,6 +8,8 @@
 namespace sluice::store::sqlite {
 namespace {
 
+constexpr int kOverdueLook = 10'000;  // of new events, and of those that waited
+
 std::int64_t size_of(const std::string& path) {
   std::error_code missing;
   const auto size = std::filesystem::file_size(path, missing);
@@ -124,6 +126,30 @@ Result<DueBacklog> SqliteStore::due_backlog() {
     });
     if (!read) return std::move(read).error();
     return backlog;
+  });
+}
+
+Result<std::vector<OverdueEvent>> SqliteStore::overdue(const OverdueQuery& query) {
+  return database_->read([&](Connection& connection) -> Result<std::vector<OverdueEvent>> {
+    const Timestamp now = clock_();
+    std::vector<OverdueEvent> events;
+    auto listed = connection.each(sql::overdue,
+                                  {{":due", now - query.patience},
+                                   {":seen", now - query.alive_within},
+                                   {":most", kOverdueLook},
+                                   {":limit", query.limit}},
+                                  [&](Row& row) {
+                                    OverdueEvent event;
+                                    event.id = row.uuid();
+                                    event.event_type = row.text();
+                                    event.generation = row.integer();
+                                    event.due = row.timestamp();
+                                    event.handler_name = row.text();
+                                    if (row.boolean()) event.cause = OverdueEvent::Cause::marked_blocked;
+                                    events.push_back(std::move(event));
+                                  });
+    if (!listed) return std::move(listed).error();
+    return events;
   });
 }
 
