@@ -27,7 +27,10 @@ EVENTS, POLL = 400, 0.2
 QUIET_POLLS = 15  # without any change; the worker looks behind its marks about once a second
 PUBLISH = """select count(core.outbox_publish('x.' || n % 7, '{{}}', p_source => 'tests', p_generation => 1{key}))
              from generate_series({first}, {last}) n"""
-KEY = ", p_ordering_key => case when n % 4 = 0 then 'k' || n / 4 % 10 end"
+# A quarter of the events is keyed, each start in another way: evenly or at random, over few keys or many, or the oldest.
+KEYS = ["case when n % 4 = 0 then 'k' || n / 4 % 3 end", "case when n <= 100 then 'k' || n % 5 end",
+        "case when random() < 0.25 then 'k' || floor(random() * 5) end", "case when n % 4 = 0 then 'k' || n / 4 % 10 end",
+        "case when random() < 0.25 then 'k' || floor(random() * 20) end"]
 STATE = "select status, count(*), sum(claim_seq) from core.outbox group by 1 order by 1"
 
 
@@ -39,7 +42,7 @@ def arguments():
     parser.add_argument("--starts", type=int, default=10, help="of each combination; default 10")
     parser.add_argument("--threads", type=listed(int), default=[1, 2, 4, 8])
     parser.add_argument("--delays", type=listed(float), default=[0, 1, 3, 10], help="milliseconds, each way, and half of it as jitter")
-    parser.add_argument("--keys", type=listed(str), default=["keys", "none"], help="keys: a quarter of the events has one of ten")
+    parser.add_argument("--keys", type=listed(str), default=["keys", "none"], help="keys: a quarter of the events has one")
     parser.add_argument("--patterns", type=listed(str), default=["x.*", "*"])
     parser.add_argument("--how", type=listed(str), default=["daemon", "library"])
     parser.add_argument("--jobs", type=int, default=1, help="starts at the same time; default 1")
@@ -73,6 +76,7 @@ class Starts:
     def _start(self, how, threads, delay, keys, pattern):
         """How many events are stranded."""
         number = next(self.numbers)
+        key = f", p_ordering_key => {KEYS[number % self.options.starts % len(KEYS)]}" if keys == "keys" else ""
         name = f"{self.template.name}_{number}"
         server = self.template.server
         psql(server, f"create database {name} template {self.template.name}")
@@ -83,7 +87,7 @@ class Starts:
         worker = None
         try:
             for first in range(1, EVENTS, 100):
-                psql(url, PUBLISH.format(first=first, last=first + 99, key=KEY if keys == "keys" else ""))
+                psql(url, PUBLISH.format(first=first, last=first + 99, key=key))
             worker = self._worker(how, threads, pattern, url.replace(f":{port}/", f":{gate.port}/"))
             stranded = self._await_quiet(url, worker)
             worker.end()
