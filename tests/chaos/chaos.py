@@ -79,7 +79,7 @@ class Campaign:
         # A third of a round is for its beginning and its end.
         seconds = max(SHORTEST_ROUND, min(self.options.round, left * 2 / 3))
         round_ = Round(self, self.rounds, kind, seconds, self.options.delay)
-        self.say(f"round {self.rounds} on {kind}: {round_.conditions.text()}")
+        self.say(f"round {self.rounds} on {kind}{', no faults' if not round_.faults else ''}: {round_.conditions.text()}")
         return round_.run()
 
     def _check(self, round_):

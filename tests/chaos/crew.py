@@ -143,8 +143,8 @@ class Crew:
     def _count(self, post, code):
         if code == -signal.SIGKILL:
             self.tally.add("kills", post.process.killed_for or ("step" if post.name == "worker" else "random"))
-        elif not post.process.was_ready.is_set() and code == 1:
-            self.tally.add("starts refused", post.name)  # the server was away
+        elif not post.process.was_ready.is_set() and code > 0:
+            self.tally.add("starts refused", post.name)  # the server was away, or its answer was
             time.sleep(0.05)
         else:
             self.died.append(f"a {post.name} ended with {code}")

@@ -176,7 +176,7 @@ FAULTS = {
     "kill": (10, "postgres sqlite", kill),
     "kill-publisher": (1, "postgres sqlite", kill_publisher),
     "stop": (3, "postgres sqlite", stop),
-    "crash": (4, "postgres", crash),
+    "crash": (7, "postgres", crash),
     "terminate": (2, "postgres", terminate_some),
     "terminate-listener": (1, "postgres", terminate_listener),
     "cut": (3, "postgres", cut),
