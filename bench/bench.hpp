@@ -24,6 +24,9 @@ class Options {
   std::map<std::string, std::string> values_;
 };
 
+/// The SQLite file that is measured.
+inline std::string file_of(const Options& options) { return options.text("file", "sluice_bench.db"); }
+
 /// Opens --dsn (`postgres://…` or `sqlite:PATH`), or ends the program with the store's own sentence.
 std::unique_ptr<store::Store> open(const Options& options, int connections);
 

@@ -15,8 +15,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::string file_of(const Options& options) { return options.text("file", "sluice_bench.db"); }
-
 }  // namespace
 
 int sqlite_publish(const Options& options) {

@@ -33,8 +33,6 @@ std::string now() {
   return to_iso8601(std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now()));
 }
 
-std::string file_of(const Options& options) { return options.text("file", "sluice_bench.db"); }
-
 class Raw {
  public:
   Raw(const Options& options, const char* synchronous) {

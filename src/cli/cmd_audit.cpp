@@ -49,7 +49,7 @@ void print_list(const Session& session, const ops::AuditList& list) {
   if (list.next_cursor) session.note("more records follow: --cursor " + *list.next_cursor);
 }
 
-Result<Exit> list(Session& session) {
+Result<Exit> list_audit(Session& session) {
   auto request = request_of(session.arguments());
   if (!request) return std::move(request).error();
   const auto opened = session.open_existing();
@@ -85,7 +85,7 @@ std::vector<Command> audit_commands() {
             {"--cursor", "", "CURSOR", "continue where the page before ended"}},
            false,
            false,
-           list}};
+           list_audit}};
 }
 
 }  // namespace sluice::cli

@@ -11,7 +11,7 @@ namespace {
 using ops::CheckState;
 
 // A monitoring system gives up after about ten seconds, too.
-constexpr Duration kPatience = std::chrono::seconds{8};
+constexpr Duration kCheckPatience = std::chrono::seconds{8};
 
 Exit exit_of(CheckState state) {
   switch (state) {
@@ -34,7 +34,7 @@ Result<ops::Reading> read(const Session& session, const config::Config& config, 
                           const ops::Thresholds& thresholds) {
   session.detail("store: " + config.store.display());
   OpenRequest request{config.store};
-  request.longest_statement = kPatience;
+  request.longest_statement = kCheckPatience;
   auto store = session.adapters().open_store(request);
   if (!store) return std::move(store).error();
   return ops::read_gauge(**store, gauge, thresholds);

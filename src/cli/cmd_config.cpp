@@ -6,6 +6,7 @@
 #include "cli/noun.hpp"
 #include "cli/session.hpp"
 #include "cli/table.hpp"
+#include "core/words.hpp"
 #include "ops/json_object.hpp"
 
 namespace sluice::cli {
@@ -28,7 +29,7 @@ std::string to_json(const config::Setting& setting) {
       .str();
 }
 
-Result<Exit> show(Session& session) {
+Result<Exit> show_config(Session& session) {
   const auto settings = config::gather(session.sources());
   if (!settings) return settings.error();
   // A value that cannot be used is an error here too, not a line in a table.
@@ -87,12 +88,8 @@ Result<Exit> explain(Session& session) {
   return Exit::ok;
 }
 
-std::string counted(std::size_t count, std::string_view noun) {
-  return std::to_string(count) + ' ' + std::string{noun} + (count == 1 ? "" : "s");
-}
-
 // All that a daemon would need of it, its secrets in the environment included.
-Result<Exit> validate(Session& session) {
+Result<Exit> validate_config(Session& session) {
   config::Sources sources = session.sources();
   if (const auto& given = session.arguments().positionals; !given.empty()) sources.file = given.front();
   const auto settings = config::gather(sources);
@@ -103,9 +100,10 @@ Result<Exit> validate(Session& session) {
   if (declared.missing) return *declared.missing;
   if (session.format() == Format::table) {
     session.out() << printable(settings->file.value_or("no file"))
-                  << " is valid: " << counted(declared.sinks.size(), "sink") << ", "
-                  << counted(declared.subscriptions.size(), "subscription") << ", "
-                  << counted(declared.hooks.size(), "hook") << ", " << counted(declared.tokens.size(), "token") << '\n';
+                  << " is valid: " << counted(std::ssize(declared.sinks), "sink") << ", "
+                  << counted(std::ssize(declared.subscriptions), "subscription") << ", "
+                  << counted(std::ssize(declared.hooks), "hook") << ", "
+                  << counted(std::ssize(declared.tokens), "token") << '\n';
     return Exit::ok;
   }
   const auto number = [](const auto& things) { return static_cast<std::int64_t>(things.size()); };
@@ -132,7 +130,7 @@ std::vector<Command> config_commands() {
        {},
        false,
        false,
-       show},
+       show_config},
       {{"config", "explain"},
        "why a setting has its value: the winner and the losers",
        {{"sluice config explain store", ""}},
@@ -148,7 +146,7 @@ std::vector<Command> config_commands() {
        {},
        false,
        false,
-       validate},
+       validate_config},
   };
 }
 

@@ -63,7 +63,7 @@ void explain_rule(const Session& session, const std::vector<ContractFinding>& fi
       "a suffix, and a deadline for the old one");
 }
 
-Result<Exit> check(Session& session) {
+Result<Exit> check_snapshots(Session& session) {
   const auto current = read_schemas(session, "--schemas");
   if (!current) return current.error();
   const auto snapshots = read_snapshots(session);
@@ -215,7 +215,7 @@ std::vector<Command> contract_commands() {
        {kSchemas, kSnapshots},
        false,
        false,
-       check},
+       check_snapshots},
       {{"contract", "cross-check"},
        "check that a consumer can read what a producer publishes; exit 6 with findings",
        {{"sluice contract cross-check --producer shop/contracts --consumer billing/schemas", ""}},

@@ -75,7 +75,7 @@ Result<Exit> migrate(Session& session) {
   return Exit::ok;
 }
 
-Result<Exit> version(Session& session) {
+Result<Exit> schema_version(Session& session) {
   const auto config = session.config();
   if (!config) return config.error();
   auto store = session.open(*config, Access::schema);
@@ -95,7 +95,7 @@ Result<Exit> version(Session& session) {
   return Exit::ok;
 }
 
-Result<Exit> validate(Session& session) {
+Result<Exit> validate_schema(Session& session) {
   const auto config = session.config();
   if (!config) return config.error();
   auto store = session.open(*config, Access::schema);
@@ -193,7 +193,7 @@ std::vector<Command> db_commands() {
        {},
        false,
        false,
-       version},
+       schema_version},
       {{"db", "validate"},
        "compare the schema with what this build expects; exit 6 with findings",
        {{"sluice db validate", ""}},
@@ -201,7 +201,7 @@ std::vector<Command> db_commands() {
        {},
        false,
        false,
-       validate},
+       validate_schema},
       {{"db", "grant"},
        "create the sluice_* database roles and grant them what they need",
        {{"sluice db grant", "create the roles and their grants"},

@@ -90,7 +90,7 @@ void print_list(const Session& session, const ops::DeadList& list, Timestamp now
   if (list.next_cursor) session.note("more follow: --cursor " + *list.next_cursor);
 }
 
-Result<Exit> list(Session& session) {
+Result<Exit> list_dead(Session& session) {
   const auto query = query_of(session.arguments());
   if (!query) return query.error();
   const auto opened = session.open_existing();
@@ -147,7 +147,7 @@ std::vector<Command> dlq_commands() {
        page_flags(),
        false,
        false,
-       list},
+       list_dead},
       {{"dlq", "show"},
        "tell the story of one event: envelope, attempts, history, handlers, audit",
        {{"sluice dlq show 0196b2f1-7c1e-7a3b-9d2e-5f6a7b8c9d0e", ""}},
@@ -160,7 +160,7 @@ std::vector<Command> dlq_commands() {
        "how many dead letters match",
        {{"sluice dlq count --type 'billing.*'", ""}},
        {},
-       joined(filter_flags(), {{"--cap", "", "N", "count no further than this; default 1000000"}}),
+       combined(filter_flags(), {{"--cap", "", "N", "count no further than this; default 1000000"}}),
        false,
        false,
        count},

@@ -3,8 +3,8 @@
 
 #include "cli/audit_flags.hpp"
 #include "cli/noun.hpp"
-#include "cli/numbers.hpp"
 #include "cli/session.hpp"
+#include "core/words.hpp"
 #include "ops/dead_letters.hpp"
 
 namespace sluice::cli {

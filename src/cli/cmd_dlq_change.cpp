@@ -12,6 +12,7 @@
 #include "cli/numbers.hpp"
 #include "cli/show_preview.hpp"
 #include "cli/when.hpp"
+#include "core/words.hpp"
 #include "ops/json_object.hpp"
 #include "ops/operations.hpp"
 #include "ops/replay_event.hpp"
@@ -22,7 +23,7 @@ namespace {
 constexpr int kStopPercent = 20;
 constexpr std::int64_t kMost = 10'000'000;
 
-struct Request {
+struct Change {
   ops::BulkRequest bulk;
   std::optional<Uuid> plan;  ///< start this one instead
   std::optional<ops::ContractSet> contracts;
@@ -41,8 +42,8 @@ Result<OperationSettings> settings_of(const Arguments& arguments, const Operatio
 }
 
 // What needs no store, so that a typo costs no connection.
-Result<Request> request_of(const Arguments& arguments, OperationKind kind) {
-  Request request;
+Result<Change> change_of(const Arguments& arguments, OperationKind kind) {
+  Change request;
   request.bulk.kind = kind;
   request.bulk.most = kMost;
   for (const std::string& text : arguments.positionals) {
@@ -122,7 +123,7 @@ Result<Exit> start_and_follow(Session& session, const Session::Opened& opened, c
   return Exit::ok;
 }
 
-Result<Exit> dry_run(Session& session, const Session::Opened& opened, const Request& request) {
+Result<Exit> dry_run(Session& session, const Session::Opened& opened, const Change& request) {
   const auto forecast = ops::forecast_bulk(*opened.store, request.bulk, session.actor(opened.config),
                                            session.adapters().entropy, request.contract_set());
   if (!forecast) return forecast.error();
@@ -137,7 +138,7 @@ Result<Exit> dry_run(Session& session, const Session::Opened& opened, const Requ
   return Exit::ok;
 }
 
-Result<Exit> change_one(Session& session, const Session::Opened& opened, const Request& request) {
+Result<Exit> change_one(Session& session, const Session::Opened& opened, const Change& request) {
   const Uuid& id = request.bulk.event_ids.front();
   const auto agreed = confirm(session, verb_of(request.bulk.kind) + " event " + id.to_string());
   if (!agreed) return agreed.error();
@@ -165,7 +166,7 @@ Result<Exit> change_one(Session& session, const Session::Opened& opened, const R
   return Exit::ok;
 }
 
-Result<Exit> change_many(Session& session, const Session::Opened& opened, const Request& request) {
+Result<Exit> change_many(Session& session, const Session::Opened& opened, const Change& request) {
   const auto plan = ops::plan_bulk(*opened.store, request.bulk, session.actor(opened.config),
                                    session.adapters().entropy, request.contract_set());
   if (!plan) return plan.error();
@@ -183,7 +184,7 @@ Result<Exit> start_plan(Session& session, const Session::Opened& opened, const U
 }
 
 Result<Exit> change(Session& session, OperationKind kind) {
-  const auto request = request_of(session.arguments(), kind);
+  const auto request = change_of(session.arguments(), kind);
   if (!request) return request.error();
   if (auto given = check_reason(session); !given) return std::move(given).error();
   if (auto answerable = check_answerable(session, verb_of(kind) + " them"); !answerable) {
@@ -203,7 +204,7 @@ Result<Exit> discard(Session& session) { return change(session, OperationKind::d
 Result<Exit> restore(Session& session) { return change(session, OperationKind::restore); }
 
 Result<Exit> plan(Session& session) {
-  auto request = request_of(session.arguments(), OperationKind::replay);
+  auto request = change_of(session.arguments(), OperationKind::replay);
   if (!request) return std::move(request).error();
   const auto opened = session.open_existing();
   if (!opened) return opened.error();
@@ -217,7 +218,7 @@ Result<Exit> plan(Session& session) {
   return Exit::ok;
 }
 
-std::vector<Option> which() { return joined(filter_flags(), {{"--all", "", "", "every dead letter"}}); }
+std::vector<Option> which() { return combined(filter_flags(), {{"--all", "", "", "every dead letter"}}); }
 
 std::vector<Option> pace() {
   return {{"--rate", "", "N", "at most this many events per second; default: as fast as they are delivered"},
@@ -247,7 +248,7 @@ std::vector<Command> dlq_change_commands() {
        "freeze a set of dead letters and say what a replay would do to each; changes no event",
        {{"sluice dlq plan --class timeout --since 2h", "prints a token for `dlq replay --plan`"}},
        kIds,
-       joined(joined(which(), target()), joined(pace(), {actor_flag(), reason_flag()})),
+       combined(combined(which(), target()), combined(pace(), {actor_flag(), reason_flag()})),
        false,
        false,
        plan},
@@ -257,7 +258,7 @@ std::vector<Command> dlq_change_commands() {
         {"sluice dlq replay --class timeout --dry-run", "what would happen to each"},
         {"sluice dlq replay --class timeout --canary 10 --rate 50 --reason 'upstream is back'", ""}},
        kIds,
-       joined(joined(which(), target()), joined(pace(), start_flags())),
+       combined(combined(which(), target()), combined(pace(), start_flags())),
        true,
        false,
        replay},
@@ -266,7 +267,7 @@ std::vector<Command> dlq_change_commands() {
        {{"sluice dlq discard 0196b2f1-7c1e-7a3b-9d2e-5f6a7b8c9d0e --reason 'order was cancelled' --yes", ""},
         {"sluice dlq discard --fingerprint 5f1c0a9be2d47c33 --reason 'bad import' --dry-run", ""}},
        kIds,
-       joined(which(), {actor_flag(), required_reason_flag()}),
+       combined(which(), {actor_flag(), required_reason_flag()}),
        true,
        false,
        discard},
@@ -274,7 +275,7 @@ std::vector<Command> dlq_change_commands() {
        "undo a discard: the events are dead letters again",
        {{"sluice dlq restore 0196b2f1-7c1e-7a3b-9d2e-5f6a7b8c9d0e --reason 'discarded by mistake' --yes", ""}},
        kIds,
-       joined(which(), {actor_flag(), required_reason_flag()}),
+       combined(which(), {actor_flag(), required_reason_flag()}),
        true,
        false,
        restore},

@@ -9,7 +9,7 @@ namespace sluice::cli {
 namespace {
 
 // A sick server is what the doctor is for: no single look may take longer.
-constexpr Duration kPatience = std::chrono::seconds{5};
+constexpr Duration kDoctorPatience = std::chrono::seconds{5};
 
 Result<ops::DoctorReport> examine(const Session& session) {
   const auto config = session.config();
@@ -17,7 +17,7 @@ Result<ops::DoctorReport> examine(const Session& session) {
   session.detail("store: " + config->store.display());
   OpenRequest request{config->store};
   request.needs_schema = false;
-  request.longest_statement = kPatience;
+  request.longest_statement = kDoctorPatience;
   auto store = session.adapters().open_store(request);
   if (!store) {
     if (store.error().code == ErrorCode::invalid) return std::move(store).error();

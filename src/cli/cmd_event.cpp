@@ -15,7 +15,7 @@
 namespace sluice::cli {
 namespace {
 
-constexpr std::size_t kErrorBytes = 60;
+constexpr std::size_t kShownErrorBytes = 60;
 
 // --status is the one key that only this list has as a flag.
 Result<ops::EventQuery> list_query(const Arguments& arguments) {
@@ -43,14 +43,14 @@ void print_list(const Session& session, const ops::EventList& list, Timestamp no
                std::string{name(event.status)} + (event.deleted_at ? " (discarded)" : ""),
                std::to_string(event.attempts), std::to_string(event.generation), envelope.source(),
                envelope.target().value_or("*"), age_text(envelope.occurred_at(), now),
-               std::string{utf8::prefix(event.last_error.value_or(""), kErrorBytes)}});
+               std::string{utf8::prefix(event.last_error.value_or(""), kShownErrorBytes)}});
   }
   if (session.format() == Format::table && !table.empty()) table.print(session.out(), session.console().color);
   if (list.events.empty()) session.note("no events match");
   if (list.next_cursor) session.note("more events follow: --cursor " + *list.next_cursor);
 }
 
-Result<Exit> list(Session& session) {
+Result<Exit> list_events(Session& session) {
   const auto query = list_query(session.arguments());
   if (!query) return query.error();
   const auto limit = number_of(session.arguments(), {"--limit", 1, 1, ops::kMaxPage});
@@ -77,16 +77,16 @@ std::vector<Command> event_commands() {
        {{"sluice event list --status failed --since 2h", ""},
         {"sluice event list --type 'billing.*' -o ndjson | jq .event_id", ""}},
        {},
-       joined({{"--status",
-                "",
-                "STATUS",
-                "pending, in_flight, delivered or failed",
-                {"pending", "in_flight", "delivered", "failed"}},
-               {"--discarded", "", "", "include discarded events"}},
-              page_flags()),
+       combined({{"--status",
+                  "",
+                  "STATUS",
+                  "pending, in_flight, delivered or failed",
+                  {"pending", "in_flight", "delivered", "failed"}},
+                 {"--discarded", "", "", "include discarded events"}},
+                page_flags()),
        false,
        false,
-       list},
+       list_events},
       {{"event", "show"},
        "tell the story of one event: envelope, state, timeline, handlers, history, audit",
        {{"sluice event show 0196b2f1-7c1e-7a3b-9d2e-5f6a7b8c9d0e", ""},

@@ -26,7 +26,7 @@ void name_strays(const Session& session, const ops::GenerationSurvey& survey) {
   }
 }
 
-Result<Exit> list(Session& session) {
+Result<Exit> list_generations(Session& session) {
   const auto config = session.config();
   if (!config) return config.error();
   auto store = session.open(*config, Access::existing);
@@ -112,7 +112,7 @@ std::vector<Command> generation_commands() {
        {},
        false,
        false,
-       list},
+       list_generations},
       {{"generation", "allocate"},
        "allocate a generation and print its number",
        {{"sluice generation allocate --note 'release 2026.4'", "the next free number"},

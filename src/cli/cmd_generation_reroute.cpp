@@ -8,21 +8,22 @@
 #include "cli/generation_change.hpp"
 #include "cli/noun.hpp"
 #include "cli/numbers.hpp"
+#include "core/words.hpp"
 #include "ops/generations_reroute.hpp"
 
 namespace sluice::cli {
 namespace {
 
-constexpr int kBatch = 500;
+constexpr int kRerouteBatch = 500;
 
-struct Request {
+struct Reroute {
   Generation from = 0;
   Generation to = 0;
   int rate = 0;  ///< events per second; 0: as fast as it goes
 };
 
-Result<Request> request_of(const Arguments& arguments) {
-  Request request;
+Result<Reroute> reroute_of(const Arguments& arguments) {
+  Reroute request;
   const auto from = generation_argument(arguments);
   if (!from) return from.error();
   request.from = *from;
@@ -42,10 +43,10 @@ std::string events(std::int64_t count) { return counted(count, "event"); }
 /// Says how far it has come, about ten times in all, and waits as the rate wants it.
 class Pace {
  public:
-  Pace(const Session& session, std::int64_t planned, const Request& request)
+  Pace(const Session& session, std::int64_t planned, const Reroute& request)
       : session_(session), planned_(planned), rate_(request.rate) {}
 
-  [[nodiscard]] int batch() const { return rate_ > 0 ? std::min(rate_, kBatch) : kBatch; }
+  [[nodiscard]] int batch() const { return rate_ > 0 ? std::min(rate_, kRerouteBatch) : kRerouteBatch; }
   [[nodiscard]] bool interrupted() const { return interrupted_; }
 
   bool go_on(std::int64_t moved) {
@@ -92,7 +93,7 @@ Exit conclude(const Session& session, const ops::RerouteReport& report, const Pa
 }
 
 Result<Exit> reroute(Session& session) {
-  const auto request = request_of(session.arguments());
+  const auto request = reroute_of(session.arguments());
   if (!request) return request.error();
   if (auto given = check_reason(session); !given) return std::move(given).error();
   const auto config = session.config();

@@ -5,6 +5,7 @@
 #include "cli/numbers.hpp"
 #include "cli/session.hpp"
 #include "cli/version.hpp"
+#include "core/words.hpp"
 #include "mcp/operation_carrier.hpp"
 #include "mcp/server.hpp"
 
@@ -36,7 +37,7 @@ void announce(const Session& session, const store::Store& store, const mcp::Limi
                                        std::to_string(limits.max_rate) + " per second"));
 }
 
-Result<Exit> serve(Session& session) {
+Result<Exit> serve_mcp(Session& session) {
   const auto limits = limits_of(session.arguments());
   if (!limits) return limits.error();
   const auto config = session.config();
@@ -80,7 +81,7 @@ std::vector<Command> mcp_commands() {
             {"--max-rate", "", "N", "the most events per second of a plan; default 50"}},
            false,
            false,
-           serve}};
+           serve_mcp}};
 }
 
 }  // namespace sluice::cli

@@ -20,7 +20,7 @@ constexpr int kDefaultList = 20;
 
 Result<Uuid> id_argument(const Arguments& arguments) { return Uuid::parse(arguments.positionals.front(), "ID"); }
 
-Result<Exit> list(Session& session) {
+Result<Exit> list_operations(Session& session) {
   const auto limit = number_of(session.arguments(), {"--limit", kDefaultList, 1, ops::kMaxPage});
   if (!limit) return limit.error();
   const auto opened = session.open_existing();
@@ -84,7 +84,7 @@ Result<Exit> show_items(const Session& session, store::Operating& store, const U
   }
 }
 
-Result<Exit> show(Session& session) {
+Result<Exit> show_operation(Session& session) {
   const auto id = id_argument(session.arguments());
   if (!id) return id.error();
   const auto opened = session.open_existing();
@@ -172,7 +172,7 @@ std::vector<Command> op_commands() {
        {{"--limit", "", "N", "at most this many, up to 1000; default 20"}},
        false,
        false,
-       list},
+       list_operations},
       {{"op", "show"},
        "one operation: how far it is, who started it and why",
        {{"sluice op show 0196b2f1-7c1e-7a3b-9d2e-5f6a7b8c9d0e", ""},
@@ -181,7 +181,7 @@ std::vector<Command> op_commands() {
        {{"--items", "", "", "list the events and their outcomes"}},
        false,
        false,
-       show},
+       show_operation},
       {{"op", "watch"},
        "follow an operation to its end, and carry it out if nobody else does; Ctrl-C detaches",
        {{"sluice op watch 0196b2f1-7c1e-7a3b-9d2e-5f6a7b8c9d0e", ""}},

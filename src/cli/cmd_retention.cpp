@@ -10,11 +10,11 @@
 namespace sluice::cli {
 namespace {
 
-constexpr int kBatch = 1000;
+constexpr int kSweepBatch = 1000;
 // A dry run only counts, and its count has an end.
 constexpr int kCountLimit = 100'000;
 
-std::string counted(const store::RetentionReport& report, std::int64_t count) {
+std::string at_least(const store::RetentionReport& report, std::int64_t count) {
   return (report.more && count > 0 ? "at least " : "") + std::to_string(count);
 }
 
@@ -23,15 +23,15 @@ void print_report(const Session& session, const store::RetentionReport& report) 
     session.out() << ops::to_json(report, session.dry_run()) << '\n';
     return;
   }
-  print_pairs(session.out(), {{"tombstoned", counted(report, report.outbox_tombstoned)},
-                              {"deleted", counted(report, report.outbox_deleted)},
-                              {"of them failed", counted(report, report.failed_swept)},
-                              {"dedup rows deleted", counted(report, report.handled_deleted)}});
+  print_pairs(session.out(), {{"tombstoned", at_least(report, report.outbox_tombstoned)},
+                              {"deleted", at_least(report, report.outbox_deleted)},
+                              {"of them failed", at_least(report, report.failed_swept)},
+                              {"dedup rows deleted", at_least(report, report.handled_deleted)}});
 }
 
 Result<store::RetentionReport> run_sweep(const Session& session, store::Store& store, const RetentionPolicies& kept) {
   if (session.dry_run()) return ops::preview_sweep(store, kept, kCountLimit);
-  return ops::sweep_retention(store, kept, kBatch, [&](const store::RetentionReport& so_far) {
+  return ops::sweep_retention(store, kept, kSweepBatch, [&](const store::RetentionReport& so_far) {
     session.detail("tombstoned " + std::to_string(so_far.outbox_tombstoned) + ", deleted " +
                    std::to_string(so_far.outbox_deleted) + ", dedup rows deleted " +
                    std::to_string(so_far.handled_deleted));

@@ -27,7 +27,7 @@ std::vector<std::string> row_of(const ops::SubscriptionStatus& status) {
           clock_text(status.record.registered_at)};
 }
 
-Result<Exit> list(Session& session) {
+Result<Exit> list_subscriptions(Session& session) {
   std::optional<Generation> only;
   if (const auto text = session.arguments().value("--generation")) {
     const auto parsed = parse_generation(*text, "--generation");
@@ -102,7 +102,7 @@ std::vector<Command> subscription_commands() {
        {},
        false,
        false,
-       list},
+       list_subscriptions},
       {{"subscription", "remove"},
        "remove a handler that is gone for good: no event waits for it any more",
        {{"sluice subscription remove billing.meter --dry-run", "what waits for it"},

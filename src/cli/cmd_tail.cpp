@@ -7,6 +7,7 @@
 #include "cli/numbers.hpp"
 #include "cli/session.hpp"
 #include "cli/when.hpp"
+#include "core/words.hpp"
 #include "ops/event_json.hpp"
 #include "ops/event_tail.hpp"
 
@@ -70,8 +71,8 @@ std::vector<Command> tail_commands() {
            "follow events: a line when one appears and when its state changes; Ctrl-C ends it",
            {{"sluice tail", ""}, {"sluice tail 'type:billing.* status:failed'", ""}},
            {{"FILTER", "as --filter", false}},
-           joined(filter_flags(), {{"--lines", "", "N", "begin with the newest N; default 10"},
-                                   {"--once", "", "", "print them and end"}}),
+           combined(filter_flags(), {{"--lines", "", "N", "begin with the newest N; default 10"},
+                                     {"--once", "", "", "print them and end"}}),
            false,
            false,
            tail}};

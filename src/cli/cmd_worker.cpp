@@ -6,19 +6,14 @@
 #include "cli/session.hpp"
 #include "cli/table.hpp"
 #include "cli/when.hpp"
+#include "core/words.hpp"
 #include "ops/json_object.hpp"
 #include "ops/workers.hpp"
 
 namespace sluice::cli {
 namespace {
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
-
-Result<Exit> list(Session& session) {
+Result<Exit> list_workers(Session& session) {
   const auto config = session.config();
   if (!config) return config.error();
   auto store = session.open(*config, Session::Access::existing);
@@ -32,7 +27,7 @@ Result<Exit> list(Session& session) {
     if (session.format() == Format::ndjson) session.out() << texts.back() << '\n';
     const std::string ago = age_text(worker.seen_at, seen->now) + " ago";
     table.row({worker.identity, std::to_string(worker.generation), worker.listener, clock_text(worker.started_at),
-               ops::is_alive(worker, seen->now) ? ago : ago + ", SILENT", joined(worker.handlers)});
+               ops::is_alive(worker, seen->now) ? ago : ago + ", SILENT", joined(worker.handlers, " ")});
   }
   if (session.format() == Format::json) session.out() << ops::JsonObject{}.array("workers", texts).str() << '\n';
   if (session.format() == Format::table && !table.empty()) table.print(session.out(), session.console().color);
@@ -50,7 +45,7 @@ std::vector<Command> worker_commands() {
            {},
            false,
            false,
-           list}};
+           list_workers}};
 }
 
 }  // namespace sluice::cli

@@ -1,5 +1,6 @@
 #include "cli/completion.hpp"
 #include "cli/completion_words.hpp"
+#include "core/words.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -7,7 +8,7 @@ namespace {
 std::string reply(const std::string& words) { return "COMPREPLY=($(compgen -W '" + words + "' -- \"$cur\"))"; }
 
 // What may follow a flag that takes a value.
-std::string value_cases(const std::string& path, const std::vector<Option>& options) {
+std::string bash_value_cases(const std::string& path, const std::vector<Option>& options) {
   std::string out;
   for (const Option& option : options) {
     if (option.value.empty()) continue;
@@ -15,13 +16,13 @@ std::string value_cases(const std::string& path, const std::vector<Option>& opti
     if (!option.short_name.empty()) pattern += " | " + path + ':' + std::string{option.short_name};
     std::string action = "COMPREPLY=()";
     if (takes_file(option)) action = "COMPREPLY=($(compgen -f -- \"$cur\"))";
-    if (!option.choices.empty()) action = reply(joined({option.choices.begin(), option.choices.end()}, " "));
+    if (!option.choices.empty()) action = reply(joined(option.choices, " "));
     out.append("    ").append(pattern).append(") ").append(action).append("; return ;;\n");
   }
   return out;
 }
 
-std::string words_case(const Place& place) {
+std::string bash_words_case(const Place& place) {
   std::vector<std::string> words;
   for (const auto& [word, summary] : place.words) words.push_back(word);
   if (place.command != nullptr) {
@@ -38,8 +39,8 @@ std::string bash_completion() {
   std::string words;
   for (const Place& place : places()) {
     if (!place.path.empty()) paths.push_back(place.path);
-    if (place.command != nullptr) values += value_cases(place.path, own_options(*place.command));
-    words += words_case(place);
+    if (place.command != nullptr) values += bash_value_cases(place.path, own_options(*place.command));
+    words += bash_words_case(place);
   }
   const std::vector<Option> global{global_options().begin(), global_options().end()};
   std::vector<std::string> global_names;
@@ -57,7 +58,7 @@ std::string bash_completion() {
          "    esac\n"
          "  done\n"
          "  case \"$path:$prev\" in\n" +
-         values + value_cases("*", global) +
+         values + bash_value_cases("*", global) +
          "  esac\n"
          "  case \"$path\" in\n" +
          words +

@@ -1,10 +1,11 @@
 #include "cli/completion.hpp"
 #include "cli/completion_words.hpp"
+#include "core/words.hpp"
 
 namespace sluice::cli {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string fish_quoted(std::string_view text) {
   std::string out = "'";
   for (const char c : text) {
     if (c == '\'' || c == '\\') out += '\\';
@@ -17,16 +18,16 @@ std::string option_line(const std::string& condition, const Option& option) {
   std::string out = "complete -c sluice" + condition + " -l " + std::string{option.name.substr(2)};
   if (!option.short_name.empty()) out += " -s " + std::string{option.short_name.substr(1)};
   if (!option.value.empty()) out += takes_file(option) ? " -r -F" : " -x";
-  if (!option.choices.empty()) out += " -a " + quoted(joined({option.choices.begin(), option.choices.end()}, " "));
-  return out + " -d " + quoted(option.help) + '\n';
+  if (!option.choices.empty()) out += " -a " + fish_quoted(joined(option.choices, " "));
+  return out + " -d " + fish_quoted(option.help) + '\n';
 }
 
 std::string place_lines(const Place& place) {
   const std::string condition = " -n '__sluice_at sluice" + place.path + "'";
   std::string out;
   for (const auto& [word, summary] : place.words) {
-    out += "complete -c sluice" + condition + " -a " + quoted(word);
-    out += summary.empty() ? "\n" : " -d " + quoted(summary) + '\n';
+    out += "complete -c sluice" + condition + " -a " + fish_quoted(word);
+    out += summary.empty() ? "\n" : " -d " + fish_quoted(summary) + '\n';
   }
   if (place.command == nullptr) return out;
   for (const Option& option : own_options(*place.command)) out += option_line(condition, option);

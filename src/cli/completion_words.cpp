@@ -38,15 +38,6 @@ std::vector<Place> places() {
   return all;
 }
 
-std::string joined(const std::vector<std::string>& words, std::string_view separator) {
-  std::string out;
-  for (const auto& word : words) {
-    if (!out.empty()) out += separator;
-    out += word;
-  }
-  return out;
-}
-
 bool takes_file(const Option& option) { return option.value.find("FILE") != std::string_view::npos; }
 
 }  // namespace sluice::cli

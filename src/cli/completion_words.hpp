@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "cli/command.hpp"
@@ -19,9 +18,6 @@ struct Place {
 
 /// Every place, the top first; hidden commands are left out.
 std::vector<Place> places();
-
-/// `a b c`
-std::string joined(const std::vector<std::string>& words, std::string_view separator);
 
 /// Whether the flag's value is a file name.
 bool takes_file(const Option& option);

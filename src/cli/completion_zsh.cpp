@@ -1,5 +1,6 @@
 #include "cli/completion.hpp"
 #include "cli/completion_words.hpp"
+#include "core/words.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -20,7 +21,7 @@ std::string described(const std::string& word, std::string_view summary) {
   return out + '\'';
 }
 
-std::string value_cases(const std::string& path, const std::vector<Option>& options) {
+std::string zsh_value_cases(const std::string& path, const std::vector<Option>& options) {
   std::string out;
   for (const Option& option : options) {
     if (option.value.empty()) continue;
@@ -28,13 +29,13 @@ std::string value_cases(const std::string& path, const std::vector<Option>& opti
     if (!option.short_name.empty()) pattern += '|' + path + ':' + std::string{option.short_name};
     std::string action = "_message '" + std::string{option.value} + "'";
     if (takes_file(option)) action = "_files";
-    if (!option.choices.empty()) action = "compadd -- " + joined({option.choices.begin(), option.choices.end()}, " ");
+    if (!option.choices.empty()) action = "compadd -- " + joined(option.choices, " ");
     out.append("    (").append(pattern).append(") ").append(action).append("; return ;;\n");
   }
   return out;
 }
 
-std::string words_case(const Place& place) {
+std::string zsh_words_case(const Place& place) {
   std::vector<std::string> words;
   for (const auto& [word, summary] : place.words) words.push_back(described(word, summary));
   if (place.command != nullptr) {
@@ -53,8 +54,8 @@ std::string zsh_completion() {
   std::string words;
   for (const Place& place : places()) {
     if (!place.path.empty()) paths.push_back(place.path);
-    if (place.command != nullptr) values += value_cases(place.path, own_options(*place.command));
-    words += words_case(place);
+    if (place.command != nullptr) values += zsh_value_cases(place.path, own_options(*place.command));
+    words += zsh_words_case(place);
   }
   const std::vector<Option> global{global_options().begin(), global_options().end()};
   std::vector<std::string> global_names;
@@ -73,7 +74,7 @@ std::string zsh_completion() {
          "    esac\n"
          "  done\n"
          "  case \"$place:${words[CURRENT-1]}\" in\n" +
-         values + value_cases("*", global) +
+         values + zsh_value_cases("*", global) +
          "  esac\n"
          "  case \"$place\" in\n" +
          words +

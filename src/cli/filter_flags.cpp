@@ -39,14 +39,14 @@ std::vector<Option> filter_flags() {
   };
 }
 
-std::vector<Option> joined(std::vector<Option> first, std::vector<Option> second) {
+std::vector<Option> combined(std::vector<Option> first, std::vector<Option> second) {
   for (Option& option : second) first.push_back(std::move(option));
   return first;
 }
 
 std::vector<Option> page_flags() {
-  return joined(filter_flags(), {{"--limit", "", "N", "at most this many, up to 1000; default 50"},
-                                 {"--cursor", "", "CURSOR", "continue where the page before ended"}});
+  return combined(filter_flags(), {{"--limit", "", "N", "at most this many, up to 1000; default 50"},
+                                   {"--cursor", "", "CURSOR", "continue where the page before ended"}});
 }
 
 Result<ops::EventQuery> query_of(const Arguments& arguments) {

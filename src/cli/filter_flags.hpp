@@ -15,7 +15,7 @@ std::vector<Option> filter_flags();
 /// filter_flags, then --limit and --cursor.
 std::vector<Option> page_flags();
 /// The first list, then the second.
-std::vector<Option> joined(std::vector<Option> first, std::vector<Option> second);
+std::vector<Option> combined(std::vector<Option> first, std::vector<Option> second);
 
 /// The error names the flag. Needs no store, so that a typo costs no connection.
 Result<ops::EventQuery> query_of(const Arguments& arguments);

@@ -19,8 +19,4 @@ Result<int> number_of(const Arguments& arguments, const NumberFlag& flag) {
                                  : "from " + std::to_string(flag.least) + " to " + std::to_string(flag.most)));
 }
 
-std::string counted(std::int64_t count, std::string_view noun) {
-  return std::to_string(count) + ' ' + std::string{noun} + (count == 1 ? "" : "s");
-}
-
 }  // namespace sluice::cli

@@ -1,9 +1,7 @@
-// Numbers as flags give them, and counts as people read them.
+// Numbers as flags give them.
 #pragma once
 
-#include <cstdint>
 #include <limits>
-#include <string>
 #include <string_view>
 
 #include "cli/parse.hpp"
@@ -19,8 +17,5 @@ struct NumberFlag {
 
 /// The error names the flag and the range.
 Result<int> number_of(const Arguments& arguments, const NumberFlag& flag);
-
-/// `1 event`, `2 events`
-std::string counted(std::int64_t count, std::string_view noun);
 
 }  // namespace sluice::cli

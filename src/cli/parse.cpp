@@ -8,7 +8,7 @@
 namespace sluice::cli {
 namespace {
 
-std::string quoted(std::string_view text) { return '`' + std::string{text} + '`'; }
+std::string in_backticks(std::string_view text) { return '`' + std::string{text} + '`'; }
 
 std::string suggestion(std::string_view word, const std::vector<std::string_view>& candidates) {
   const auto near = config::nearest(word, candidates);
@@ -71,7 +71,8 @@ class Parser {
       return {};
     }
     const std::string hint = "`sluice " + join(path_) + (path_.empty() ? "" : " ") + "--help` lists the commands";
-    return usage("command", "unknown command " + quoted("sluice " + join(longer)) + suggestion(word, next_words(path_)),
+    return usage("command",
+                 "unknown command " + in_backticks("sluice " + join(longer)) + suggestion(word, next_words(path_)),
                  hint);
   }
 
@@ -108,7 +109,7 @@ class Parser {
     if (!choices.empty() && std::find(choices.begin(), choices.end(), *attached) == choices.end()) {
       std::string allowed;
       for (const auto choice : choices) allowed += (allowed.empty() ? "" : ", ") + std::string{choice};
-      return usage(name, name + " must be one of " + allowed + ", not " + quoted(*attached), "");
+      return usage(name, name + " must be one of " + allowed + ", not " + in_backticks(*attached), "");
     }
     if (!result_.arguments.values.emplace(name, *std::move(attached)).second) {
       return usage(name, name + " is given twice", "");
@@ -119,7 +120,7 @@ class Parser {
   Result<void> unknown(const std::string& name) {
     std::vector<std::string_view> known;
     for (const Option& option : options_) known.push_back(option.name);
-    const std::string where = path_.empty() ? "" : " for " + quoted("sluice " + join(path_));
+    const std::string where = path_.empty() ? "" : " for " + in_backticks("sluice " + join(path_));
     return usage(name, "unknown flag " + name + where + suggestion(name, known), see_help());
   }
 
@@ -132,20 +133,22 @@ class Parser {
     const auto& given = result_.arguments.positionals;
     const bool open_ended = !expected.empty() && expected.back().repeated;
     if (given.size() > expected.size() && !open_ended) {
-      return usage("arguments", quoted(title()) + " takes no argument " + quoted(given[expected.size()]), see_help());
+      return usage("arguments", in_backticks(title()) + " takes no argument " + in_backticks(given[expected.size()]),
+                   see_help());
     }
     for (std::size_t at = 0; at < expected.size(); ++at) {
       if (at >= given.size()) {
         if (!expected[at].required) break;
         const std::string name{expected[at].name};
-        return usage(name, quoted(title()) + " needs " + name + ": " + std::string{expected[at].help}, see_help());
+        return usage(name, in_backticks(title()) + " needs " + name + ": " + std::string{expected[at].help},
+                     see_help());
       }
       const auto& choices = expected[at].choices;
       if (!choices.empty() && std::find(choices.begin(), choices.end(), given[at]) == choices.end()) {
-        return usage(
-            std::string{expected[at].name},
-            "unknown " + std::string{expected[at].name} + ' ' + quoted(given[at]) + suggestion(given[at], choices),
-            see_help());
+        return usage(std::string{expected[at].name},
+                     "unknown " + std::string{expected[at].name} + ' ' + in_backticks(given[at]) +
+                         suggestion(given[at], choices),
+                     see_help());
       }
     }
     return std::move(result_);
@@ -161,7 +164,7 @@ class Parser {
   [[nodiscard]] const Command* command() const { return result_.arguments.command; }
   [[nodiscard]] std::string title() const { return "sluice " + join(path_); }
   [[nodiscard]] std::string see_help() const {
-    return quoted(title() + (path_.empty() ? "" : " ") + "--help") + " shows how it is used";
+    return in_backticks(title() + (path_.empty() ? "" : " ") + "--help") + " shows how it is used";
   }
 
   const std::vector<std::string>& words_;

@@ -2,8 +2,8 @@
 
 #include <ostream>
 
-#include "cli/numbers.hpp"
 #include "cli/table.hpp"
+#include "core/words.hpp"
 
 namespace sluice::cli {
 

@@ -22,7 +22,7 @@ bool is_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-bool is_host(std::string_view host) {
+bool is_host_and_port(std::string_view host) {
   const std::size_t bracket = host.find(']');
   const std::size_t colon = host.find(':', host.starts_with('[') && bracket != std::string_view::npos ? bracket : 0);
   const std::string_view name = host.substr(0, colon);
@@ -44,7 +44,7 @@ std::optional<Address> split(std::string_view text) {
     address.user = address.host.substr(0, at);
     address.host.remove_prefix(at + 1);
   }
-  if (!is_host(address.host)) return std::nullopt;
+  if (!is_host_and_port(address.host)) return std::nullopt;
   return address;
 }
 

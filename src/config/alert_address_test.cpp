@@ -53,27 +53,28 @@ TEST(BearerToken, FitsIntoAHeaderLine) {
   for (const char* text : {"", "a b", "a\r\nX: y", "\xC3\xA9"}) EXPECT_FALSE(check_bearer_token(text, "here")) << text;
 }
 
-Sources with(const std::string& variable, const std::string& value) {
+Sources with_variable(const std::string& variable, const std::string& value) {
   Sources sources;
   sources.environment = {{"HOME", "/nonexistent"}, {variable, value}};
   return sources;
 }
 
 TEST(AlertConfig, IsOffUnlessAReceiverIsSet) {
-  const auto config = load(with("USER", "alice"));
+  const auto config = load(with_variable("USER", "alice"));
   ASSERT_TRUE(config);
   EXPECT_FALSE(config->alerts.sentry);
   EXPECT_FALSE(config->alerts.webhook_url);
   EXPECT_EQ(config->alerts.webhook_token, "");
   EXPECT_EQ(config->alerts.window, std::chrono::minutes{5});
-  EXPECT_FALSE(load(with("SENTRY_DSN", "none"))->alerts.sentry);
+  EXPECT_FALSE(load(with_variable("SENTRY_DSN", "none"))->alerts.sentry);
 }
 
 TEST(AlertConfig, ComesFromTheEnvironment) {
-  EXPECT_EQ(load(with("SENTRY_DSN", "https://k@h/1"))->alerts.sentry->public_key, "k");
-  EXPECT_EQ(load(with("SLUICE_SENTRY_DSN", "https://k@h/1"))->alerts.sentry->endpoint, "https://h/api/1/envelope/");
-  EXPECT_EQ(load(with("SLUICE_ALERT_WEBHOOK_URL", "https://h/x"))->alerts.webhook_url, "https://h/x");
-  EXPECT_EQ(load(with("SLUICE_ALERT_WEBHOOK_TOKEN", "t"))->alerts.webhook_token, "t");
+  EXPECT_EQ(load(with_variable("SENTRY_DSN", "https://k@h/1"))->alerts.sentry->public_key, "k");
+  EXPECT_EQ(load(with_variable("SLUICE_SENTRY_DSN", "https://k@h/1"))->alerts.sentry->endpoint,
+            "https://h/api/1/envelope/");
+  EXPECT_EQ(load(with_variable("SLUICE_ALERT_WEBHOOK_URL", "https://h/x"))->alerts.webhook_url, "https://h/x");
+  EXPECT_EQ(load(with_variable("SLUICE_ALERT_WEBHOOK_TOKEN", "t"))->alerts.webhook_token, "t");
 }
 
 TEST(AlertConfig, IsShownWithoutItsSecrets) {

@@ -12,7 +12,7 @@ using std::chrono::seconds;
 using testing::AllOf;
 using testing::HasSubstr;
 
-Sources with(std::string key, std::string value) {
+Sources with_key(std::string key, std::string value) {
   Sources sources;
   sources.environment["HOME"] = "/nonexistent";
   sources.environment.insert_or_assign(std::move(key), std::move(value));
@@ -26,7 +26,7 @@ std::string refusal(const Sources& sources) {
 }
 
 TEST(Config, DefaultsAreTheDocumentedOnes) {
-  const auto config = load(with("USER", "alice"));
+  const auto config = load(with_key("USER", "alice"));
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_EQ(config->store.display(), "sqlite:/nonexistent/.local/share/sluice/sluice.db");
   EXPECT_EQ(config->generation, std::nullopt);
@@ -45,7 +45,7 @@ TEST(Config, DefaultsAreTheDocumentedOnes) {
 }
 
 TEST(Config, TheHttpServerIsLocalByDefault) {
-  const auto config = load(with("USER", "alice"));
+  const auto config = load(with_key("USER", "alice"));
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_EQ(config->http.listen, (ListenAddress{"127.0.0.1", 7311}));
   EXPECT_EQ(config->http.prefix, "");
@@ -57,19 +57,19 @@ TEST(Config, TheHttpServerIsLocalByDefault) {
 }
 
 TEST(Config, TheHttpServerCanBeMovedAndSwitchedOff) {
-  EXPECT_EQ(load(with("SLUICE_HTTP_LISTEN", "off"))->http.listen, std::nullopt);
-  EXPECT_EQ(load(with("SLUICE_HTTP_LISTEN", "[::]:0"))->http.listen, (ListenAddress{"::", 0}));
-  EXPECT_EQ(load(with("SLUICE_HTTP_PREFIX", "/ops/sluice"))->http.prefix, "/ops/sluice");
-  EXPECT_THAT(load(with("SLUICE_HTTP_HOSTS", "a.example.com, b"))->http.hosts,
+  EXPECT_EQ(load(with_key("SLUICE_HTTP_LISTEN", "off"))->http.listen, std::nullopt);
+  EXPECT_EQ(load(with_key("SLUICE_HTTP_LISTEN", "[::]:0"))->http.listen, (ListenAddress{"::", 0}));
+  EXPECT_EQ(load(with_key("SLUICE_HTTP_PREFIX", "/ops/sluice"))->http.prefix, "/ops/sluice");
+  EXPECT_THAT(load(with_key("SLUICE_HTTP_HOSTS", "a.example.com, b"))->http.hosts,
               testing::ElementsAre("a.example.com", "b"));
-  EXPECT_TRUE(load(with("SLUICE_HTTP_READ_ONLY", "true"))->http.read_only);
-  EXPECT_THAT(refusal(with("SLUICE_HTTP_LISTEN", "7311")), HasSubstr("127.0.0.1:7311"));
-  EXPECT_THAT(refusal(with("SLUICE_HTTP_PREFIX", "ops")), HasSubstr("/ops/sluice"));
-  EXPECT_THAT(refusal(with("SLUICE_HTTP_READ_ONLY", "yes")), HasSubstr("true false"));
+  EXPECT_TRUE(load(with_key("SLUICE_HTTP_READ_ONLY", "true"))->http.read_only);
+  EXPECT_THAT(refusal(with_key("SLUICE_HTTP_LISTEN", "7311")), HasSubstr("127.0.0.1:7311"));
+  EXPECT_THAT(refusal(with_key("SLUICE_HTTP_PREFIX", "ops")), HasSubstr("/ops/sluice"));
+  EXPECT_THAT(refusal(with_key("SLUICE_HTTP_READ_ONLY", "yes")), HasSubstr("true false"));
 }
 
 TEST(Config, InboxRetryComesFromTheEnvironment) {
-  Sources sources = with("RETRY_BASE_DELAY", "2");
+  Sources sources = with_key("RETRY_BASE_DELAY", "2");
   sources.environment["RETRY_MAX_DELAY"] = "60s";
   sources.environment["MAX_ATTEMPTS"] = "9";
   const auto config = load(sources);
@@ -81,32 +81,32 @@ TEST(Config, InboxRetryComesFromTheEnvironment) {
 }
 
 TEST(Config, ABadValueNamesWhereItCameFromAndWhatIsExpected) {
-  EXPECT_THAT(refusal(with("SLUICE_WORKER_CLAIM_TTL", "soon")),
+  EXPECT_THAT(refusal(with_key("SLUICE_WORKER_CLAIM_TTL", "soon")),
               AllOf(HasSubstr("SLUICE_WORKER_CLAIM_TTL"), HasSubstr("`soon`"), HasSubstr("duration")));
-  EXPECT_THAT(refusal(with("SLUICE_WORKER_CLAIM_TTL", "0s")), HasSubstr("above zero"));
-  EXPECT_THAT(refusal(with("SLUICE_WORKER_BATCH", "0")), HasSubstr("from 1 to"));
-  EXPECT_THAT(refusal(with("SLUICE_WORKER_BATCH", "12x")), HasSubstr("whole number"));
-  EXPECT_THAT(refusal(with("MAX_ATTEMPTS", "99999999999999999999")), HasSubstr("MAX_ATTEMPTS"));
-  EXPECT_THAT(refusal(with("SLUICE_GENERATION", "zero")), HasSubstr("SLUICE_GENERATION"));
-  EXPECT_THAT(refusal(with("SLUICE_LOG_LEVEL", "loud")), HasSubstr("debug info warn error"));
-  EXPECT_THAT(refusal(with("DATABASE_URL", "mysql://h/db")), HasSubstr("DATABASE_URL"));
+  EXPECT_THAT(refusal(with_key("SLUICE_WORKER_CLAIM_TTL", "0s")), HasSubstr("above zero"));
+  EXPECT_THAT(refusal(with_key("SLUICE_WORKER_BATCH", "0")), HasSubstr("from 1 to"));
+  EXPECT_THAT(refusal(with_key("SLUICE_WORKER_BATCH", "12x")), HasSubstr("whole number"));
+  EXPECT_THAT(refusal(with_key("MAX_ATTEMPTS", "99999999999999999999")), HasSubstr("MAX_ATTEMPTS"));
+  EXPECT_THAT(refusal(with_key("SLUICE_GENERATION", "zero")), HasSubstr("SLUICE_GENERATION"));
+  EXPECT_THAT(refusal(with_key("SLUICE_LOG_LEVEL", "loud")), HasSubstr("debug info warn error"));
+  EXPECT_THAT(refusal(with_key("DATABASE_URL", "mysql://h/db")), HasSubstr("DATABASE_URL"));
 }
 
 TEST(Config, ALoserIsNotParsed) {
-  Sources sources = with("DATABASE_URL", "mysql://h/db");
+  Sources sources = with_key("DATABASE_URL", "mysql://h/db");
   sources.flags["store"] = "sqlite:a.db";
   EXPECT_TRUE(load(sources));
 }
 
 TEST(Config, RetryBoundsMustNotCross) {
-  EXPECT_THAT(refusal(with("SLUICE_RETRY_BASE", "10m")), AllOf(HasSubstr("retry.max"), HasSubstr("retry.base")));
-  EXPECT_THAT(refusal(with("RETRY_BASE_DELAY", "301s")), HasSubstr("inbox.retry.max"));
+  EXPECT_THAT(refusal(with_key("SLUICE_RETRY_BASE", "10m")), AllOf(HasSubstr("retry.max"), HasSubstr("retry.base")));
+  EXPECT_THAT(refusal(with_key("RETRY_BASE_DELAY", "301s")), HasSubstr("inbox.retry.max"));
 }
 
 TEST(Config, DedupRowsMustOutliveTheirEvents) {
-  EXPECT_THAT(refusal(with("SLUICE_RETENTION_OUTBOX_ACTIVE", "53d")),
+  EXPECT_THAT(refusal(with_key("SLUICE_RETENTION_OUTBOX_ACTIVE", "53d")),
               AllOf(HasSubstr("retention"), HasSubstr("retention.event_handled.active")));
-  EXPECT_TRUE(load(with("SLUICE_RETENTION_OUTBOX_ACTIVE", "52d")));
+  EXPECT_TRUE(load(with_key("SLUICE_RETENTION_OUTBOX_ACTIVE", "52d")));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace sluice::config {
 namespace {
 
-constexpr std::array<std::string_view, 3> kKinds{"standard", "github", "hmac"};
+constexpr std::array<std::string_view, 3> kHookKinds{"standard", "github", "hmac"};
 constexpr std::array<std::string_view, 2> kEncodings{"hex", "base64"};
 constexpr std::size_t kShortestSecret = 8;
 
@@ -68,7 +68,7 @@ Result<Declared<HookConfig>> declare_hook(const FileTable& table, const DeclareC
     return invalid(table.path(), table.where + ": " + table.path() +
                                      " is no source; write lower-case letters, digits and '_', a letter first");
   }
-  const auto kind = reader.choice("kind", kKinds);
+  const auto kind = reader.choice("kind", kHookKinds);
   // Which keys are known depends on it.
   if (reader.failed()) return reader.first_error();
   hook.kind = static_cast<HookConfig::Kind>(kind.value_or(0));

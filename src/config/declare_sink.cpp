@@ -10,12 +10,12 @@
 namespace sluice::config {
 namespace {
 
-constexpr std::array<std::string_view, 3> kKinds{"http", "exec", "log"};
-constexpr std::array<std::string_view, 3> kFormats{"envelope", "cloudevents_binary", "cloudevents_structured"};
+constexpr std::array<std::string_view, 3> kSinkKinds{"http", "exec", "log"};
+constexpr std::array<std::string_view, 3> kBodyFormats{"envelope", "cloudevents_binary", "cloudevents_structured"};
 constexpr Bounds<int> kStatuses{300, 599};
-constexpr Bounds<int> kConcurrency{1, 1'000};
+constexpr Bounds<int> kSinkConcurrency{1, 1'000};
 constexpr Bounds<int> kBreakerFailures{1, 10'000};
-constexpr Bounds<double> kRates{0.001, 1'000'000};
+constexpr Bounds<double> kSinkRates{0.001, 1'000'000};
 
 // What the sink itself says in its requests.
 bool is_taken(std::string_view lower_name) {
@@ -72,7 +72,7 @@ void read_http(TableReader& reader, SecretReader& secrets, SinkConfig& sink) {
   read_url(reader, sink);
   sink.secrets = secrets.signing_keys();
   read_headers(reader, secrets, sink);
-  sink.format = static_cast<SinkConfig::Format>(reader.choice("format", kFormats).value_or(0));
+  sink.format = static_cast<SinkConfig::Format>(reader.choice("format", kBodyFormats).value_or(0));
   sink.connect_timeout = reader.duration("connect_timeout").value_or(sink.connect_timeout);
   read_allowed(reader, sink);
   read_statuses(reader, sink);
@@ -105,16 +105,16 @@ Result<Declared<SinkConfig>> declare_sink(const FileTable& table, const DeclareC
     return invalid(table.path(), table.where + ": " + table.path() +
                                      " is no name of a sink; write lower-case letters, digits, '_' and '-'");
   }
-  const auto kind = reader.choice("kind", kKinds);
+  const auto kind = reader.choice("kind", kSinkKinds);
   if (!reader.has("kind")) reader.refuse("kind", "is missing; write kind = \"http\", \"exec\" or \"log\"");
   // Which keys are known depends on it.
   if (reader.failed()) return reader.first_error();
   sink.kind = static_cast<SinkConfig::Kind>(*kind);
   if (sink.kind != SinkConfig::Kind::log) {
     sink.timeout = reader.duration("timeout").value_or(sink.timeout);
-    sink.concurrency = reader.integer("concurrency", kConcurrency).value_or(0);
+    sink.concurrency = reader.integer("concurrency", kSinkConcurrency).value_or(0);
   }
-  sink.rate = reader.number("rate", kRates).value_or(0);
+  sink.rate = reader.number("rate", kSinkRates).value_or(0);
   if (sink.kind == SinkConfig::Kind::http) read_http(reader, secrets, sink);
   if (sink.kind == SinkConfig::Kind::exec) read_exec(reader, context, sink);
   if (auto read = reader.finish(); !read) return std::move(read).error();

@@ -12,9 +12,9 @@ namespace {
 constexpr std::array kLevels{
     std::pair{std::string_view{"debug"}, LogLevel::debug}, std::pair{std::string_view{"info"}, LogLevel::info},
     std::pair{std::string_view{"warn"}, LogLevel::warn}, std::pair{std::string_view{"error"}, LogLevel::error}};
-constexpr std::array kFormats{std::pair{std::string_view{"auto"}, LogFormat::automatic},
-                              std::pair{std::string_view{"json"}, LogFormat::json},
-                              std::pair{std::string_view{"text"}, LogFormat::text}};
+constexpr std::array kLogFormats{std::pair{std::string_view{"auto"}, LogFormat::automatic},
+                                 std::pair{std::string_view{"json"}, LogFormat::json},
+                                 std::pair{std::string_view{"text"}, LogFormat::text}};
 
 constexpr std::array kRedactionModes{std::pair{std::string_view{"none"}, RedactionPolicy::Mode::none},
                                      std::pair{std::string_view{"fields"}, RedactionPolicy::Mode::fields},
@@ -230,7 +230,7 @@ const std::vector<Key>& table() {
        "auto",
        "json, text, or auto: text on a terminal",
        Secrecy::open,
-       [](Config& c, const Given& g) { return read_choice(c.log.format, g, kFormats); }},
+       [](Config& c, const Given& g) { return read_choice(c.log.format, g, kLogFormats); }},
       {"http.listen",
        "--listen",
        {"SLUICE_HTTP_LISTEN"},

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "config/nearest.hpp"
+#include "core/words.hpp"
 
 namespace sluice::config {
 namespace {
@@ -25,12 +26,6 @@ std::string range_of(Bounds<Number> bounds) {
   std::ostringstream text;
   text << "from " << bounds.least << " to " << bounds.most;
   return text.str();
-}
-
-std::string joined(const std::vector<std::string_view>& words) {
-  std::string text;
-  for (const std::string_view word : words) text.append(text.empty() ? "" : ", ").append(word);
-  return text;
 }
 
 }  // namespace
@@ -143,7 +138,7 @@ std::optional<std::size_t> TableReader::choice(std::string_view key, std::span<c
   if (given->kind == FileValue::Kind::text && found != choices.end()) {
     return static_cast<std::size_t>(found - choices.begin());
   }
-  refuse(key, "must be one of " + joined({choices.begin(), choices.end()}));
+  refuse(key, "must be one of " + joined(choices, ", "));
   return std::nullopt;
 }
 
@@ -152,7 +147,7 @@ Result<void> TableReader::finish() const {
     if (std::find(known_.begin(), known_.end(), member.key) != known_.end()) continue;
     Error error = invalid(name_of(member.key), member.where + ": unknown key `" + name_of(member.key) + '`');
     if (const auto near = nearest(member.key, known_)) error.message += "; did you mean `" + std::string{*near} + "`?";
-    error.hint = "known here: " + joined(known_);
+    error.hint = "known here: " + joined(known_, ", ");
     return error;
   }
   if (error_) return *error_;

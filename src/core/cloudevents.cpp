@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/characters.hpp"
 #include "core/json.hpp"
 #include "core/utf8.hpp"
 
@@ -11,8 +12,6 @@ namespace {
 constexpr std::string_view kHeaderPrefix = "ce-";
 constexpr std::size_t kContextMaxBytes = 63;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 // The standard asks for lower-case letters and digits; names of any other kind are not attributes.

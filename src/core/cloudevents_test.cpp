@@ -12,7 +12,7 @@ std::string refused_field(std::string_view json) {
   return event ? std::string{} : event.error().field;
 }
 
-EventEnvelope complete() {
+EventEnvelope complete_event() {
   EnvelopeDraft draft;
   draft.event_id = *Uuid::parse("01890a5d-ac96-774b-bcce-b302099a8057");
   draft.event_type = "platform.scan.completed";
@@ -118,7 +118,7 @@ TEST(CloudEventsContext, IsMadeOfTheLettersAndDigitsOfTheSource) {
 }
 
 TEST(CloudEventsEncode, TheStructuredFormIsReadBack) {
-  const EventEnvelope sent = complete();
+  const EventEnvelope sent = complete_event();
   const auto event = decode_structured(encode_structured(sent));
   ASSERT_TRUE(event) << event.error().message;
   EXPECT_EQ(event->id, sent.event_id().to_string());
@@ -135,7 +135,7 @@ TEST(CloudEventsEncode, TheStructuredFormIsReadBack) {
 }
 
 TEST(CloudEventsEncode, TheBinaryFormIsReadBack) {
-  const EventEnvelope sent = complete();
+  const EventEnvelope sent = complete_event();
   std::map<std::string, std::string, std::less<>> headers;
   for (auto& [name, value] : encode_binary_headers(sent)) {
     for (const char c : value) EXPECT_TRUE(c > ' ' && c < 0x7F && c != '"') << name << ": " << value;
@@ -149,7 +149,7 @@ TEST(CloudEventsEncode, TheBinaryFormIsReadBack) {
 }
 
 TEST(CloudEventsEncode, ABatchIsReadBack) {
-  const std::vector<EventEnvelope> sent{complete(), complete()};
+  const std::vector<EventEnvelope> sent{complete_event(), complete_event()};
   const auto events = decode_batch(encode_batch(sent));
   ASSERT_TRUE(events) << events.error().message;
   EXPECT_EQ(events->size(), 2U);

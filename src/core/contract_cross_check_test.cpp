@@ -10,7 +10,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-Contract contract_of(const std::string& properties, const std::string& required = R"("f")") {
+Contract one_field_contract(const std::string& properties, const std::string& required = R"("f")") {
   const auto contract =
       read_contract(R"({"x-event-type":"shop.order","x-event-version":1,"type":"object","properties":{)" + properties +
                         R"(},"required":[)" + required + "]}",
@@ -19,7 +19,7 @@ Contract contract_of(const std::string& properties, const std::string& required 
   return *contract;
 }
 
-std::vector<std::string> messages(const Contract& producer, const Contract& consumer) {
+std::vector<std::string> cross_messages(const Contract& producer, const Contract& consumer) {
   std::vector<std::string> out;
   for (const auto& finding : cross_check(producer, consumer)) {
     out.push_back((finding.severity == FindingSeverity::note ? "note: " : "") + finding.message);
@@ -28,7 +28,7 @@ std::vector<std::string> messages(const Contract& producer, const Contract& cons
 }
 
 std::vector<std::string> field_messages(const std::string& sent, const std::string& read) {
-  return messages(contract_of(R"("f":)" + sent), contract_of(R"("f":)" + read));
+  return cross_messages(one_field_contract(R"("f":)" + sent), one_field_contract(R"("f":)" + read));
 }
 
 TEST(ContractCrossCheck, AConsumerReadsItsProducersOwnContract) {
@@ -38,18 +38,18 @@ TEST(ContractCrossCheck, AConsumerReadsItsProducersOwnContract) {
 }
 
 TEST(ContractCrossCheck, AConsumerMayReadLess) {
-  EXPECT_THAT(messages(contract_of(R"("f":{"type":"string"},"g":{"type":"string"})", R"("f","g")"),
-                       contract_of(R"("f":{"type":"string"})")),
+  EXPECT_THAT(cross_messages(one_field_contract(R"("f":{"type":"string"},"g":{"type":"string"})", R"("f","g")"),
+                             one_field_contract(R"("f":{"type":"string"})")),
               IsEmpty());
 }
 
 TEST(ContractCrossCheck, WhatTheConsumerRequiresMustBePublished) {
-  const Contract consumer = contract_of(R"("f":{"type":"string"})");
-  EXPECT_THAT(messages(contract_of("", ""), consumer),
+  const Contract consumer = one_field_contract(R"("f":{"type":"string"})");
+  EXPECT_THAT(cross_messages(one_field_contract("", ""), consumer),
               ElementsAre("payload.f is required by the consumer, but the producer does not publish it"));
-  EXPECT_THAT(messages(contract_of(R"("f":{"type":"string"})", ""), consumer),
+  EXPECT_THAT(cross_messages(one_field_contract(R"("f":{"type":"string"})", ""), consumer),
               ElementsAre("payload.f is required by the consumer, but the producer may leave it out"));
-  EXPECT_THAT(messages(contract_of("", ""), contract_of(R"("f":{"type":"string"})", "")),
+  EXPECT_THAT(cross_messages(one_field_contract("", ""), one_field_contract(R"("f":{"type":"string"})", "")),
               ElementsAre("note: payload.f is read if it is there, but the producer does not publish it"));
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 
+#include "core/characters.hpp"
 #include "core/failure.hpp"
 #include "core/utf8.hpp"
 
@@ -16,8 +17,6 @@ constexpr std::size_t kMailboxMaxBytes = 64;
 constexpr std::size_t kIdMinBytes = 6;
 constexpr std::size_t kLongIdMinBytes = 16;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_word(char c) { return is_digit(c) || is_letter(c); }
 bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 bool is_quote(char c) { return c == '"' || c == '\'' || c == '`'; }

@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 
+#include "core/characters.hpp"
+
 namespace sluice {
 
 namespace {
@@ -14,9 +16,6 @@ constexpr std::size_t kNameMaxBytes = 255;
 constexpr std::array kGenerationStates{GenerationState::allocated, GenerationState::live, GenerationState::draining,
                                        GenerationState::retired};
 
-bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return is_lower(c) || (c >= 'A' && c <= 'Z'); }
 bool is_identifier_char(char c) { return is_lower(c) || is_digit(c) || c == '_'; }
 bool is_type_char(char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '-'; }
 bool is_lower_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "core/characters.hpp"
 #include "core/utf8.hpp"
 
 namespace sluice::json {
@@ -11,7 +12,6 @@ namespace sluice::json {
 namespace {
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20; }
 bool is_high_surrogate(char32_t unit) { return unit >= 0xD800 && unit <= 0xDBFF; }
 bool is_low_surrogate(char32_t unit) { return unit >= 0xDC00 && unit <= 0xDFFF; }

@@ -7,7 +7,7 @@
 namespace sluice {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, OperationKind>, 3> kKinds{{
+constexpr std::array<std::pair<std::string_view, OperationKind>, 3> kOperationKinds{{
     {"replay", OperationKind::replay},
     {"discard", OperationKind::discard},
     {"restore", OperationKind::restore},
@@ -75,9 +75,9 @@ OperationStep paced(const OperationProgress& progress, std::int64_t most, Timest
 
 }  // namespace
 
-std::string_view name(OperationKind kind) { return name_in(kKinds, kind); }
+std::string_view name(OperationKind kind) { return name_in(kOperationKinds, kind); }
 std::string_view name(OperationState state) { return name_in(kStates, state); }
-std::optional<OperationKind> parse_operation_kind(std::string_view text) { return value_in(kKinds, text); }
+std::optional<OperationKind> parse_operation_kind(std::string_view text) { return value_in(kOperationKinds, text); }
 std::optional<OperationState> parse_operation_state(std::string_view text) { return value_in(kStates, text); }
 
 bool is_over(OperationState state) {

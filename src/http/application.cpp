@@ -3,16 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/words.hpp"
 #include "http/target.hpp"
 
 namespace sluice::http {
 namespace {
-
-std::string joined(const std::vector<std::string>& methods) {
-  std::string text;
-  for (const std::string& method : methods) text += (text.empty() ? "" : ", ") + method;
-  return text;
-}
 
 bool has_header(const Response& response, std::string_view name) {
   return std::any_of(response.headers.begin(), response.headers.end(),
@@ -55,8 +50,8 @@ std::optional<Response> Application::refuse(const Request& request, const Router
   }
   if (match.route == nullptr) {
     if (match.allowed.empty()) return problem(404, "not_found", "there is nothing at " + request.path);
-    return problem(405, "method_not_allowed", request.path + " takes " + joined(match.allowed))
-        .with("Allow", joined(match.allowed));
+    return problem(405, "method_not_allowed", request.path + " takes " + joined(match.allowed, ", "))
+        .with("Allow", joined(match.allowed, ", "));
   }
   if (match.route->role == Role::anyone) {
     caller.emplace();

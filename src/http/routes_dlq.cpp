@@ -17,7 +17,7 @@ Result<std::string> groups(Desk& desk, const Call& call) {
   return ops::to_json(*found);
 }
 
-Result<std::string> list(Desk& desk, const Call& call) {
+Result<std::string> list_dead(Desk& desk, const Call& call) {
   const auto page = page_of(call, desk.store);
   if (!page) return page.error();
   const auto found = ops::list_dead(desk.store, *page);
@@ -35,10 +35,9 @@ Result<std::string> count(Desk& desk, const Call& call) {
 }
 
 Result<std::string> acknowledge(Desk& desk, const Call& call) {
-  using Type = ops::Parameter::Type;
-  const auto body = body_of(call, {{"fingerprint", Type::text, true, "of the kind of failure"},
+  const auto body = body_of(call, {{"fingerprint", ops::Parameter::Type::text, true, "of the kind of failure"},
                                    reason_parameter(),
-                                   {"undo", Type::boolean, false, "it is not known any more"}});
+                                   {"undo", ops::Parameter::Type::boolean, false, "it is not known any more"}});
   if (!body) return body.error();
   const bool known = !body->flag("undo");
   const std::string fingerprint = *body->text("fingerprint");
@@ -50,7 +49,7 @@ Result<std::string> acknowledge(Desk& desk, const Call& call) {
 }  // namespace
 
 std::vector<Route> dead_letter_routes(Desk& desk) {
-  return {reading_route(desk, "/v1/dlq/groups", groups), reading_route(desk, "/v1/dlq/events", list),
+  return {reading_route(desk, "/v1/dlq/groups", groups), reading_route(desk, "/v1/dlq/events", list_dead),
           reading_route(desk, "/v1/dlq/count", count), changing_route(desk, {"/v1/dlq/acknowledge"}, acknowledge)};
 }
 

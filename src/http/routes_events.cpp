@@ -12,7 +12,7 @@
 namespace sluice::http {
 namespace {
 
-Result<std::string> list(Desk& desk, const Call& call) {
+Result<std::string> list_events(Desk& desk, const Call& call) {
   const auto page = page_of(call, desk.store);
   if (!page) return page.error();
   const auto found = ops::list_events(desk.store, *page);
@@ -26,7 +26,7 @@ std::vector<std::string> actions(const store::EventRecord& event, const Caller& 
   return event.deleted_at ? std::vector<std::string>{"restore"} : std::vector<std::string>{"replay", "discard"};
 }
 
-Result<std::string> show(Desk& desk, const Call& call) {
+Result<std::string> show_event(Desk& desk, const Call& call) {
   const auto id = id_of(call);
   if (!id) return id.error();
   const auto story = ops::tell_story(desk.store, *id);
@@ -68,7 +68,7 @@ Result<std::string> restore(Desk& desk, const Call& call) { return tombstone(des
 }  // namespace
 
 std::vector<Route> event_routes(Desk& desk) {
-  return {reading_route(desk, "/v1/events", list), reading_route(desk, "/v1/events/{id}", show),
+  return {reading_route(desk, "/v1/events", list_events), reading_route(desk, "/v1/events/{id}", show_event),
           changing_route(desk, {"/v1/events/{id}/replay"}, replay),
           changing_route(desk, {"/v1/events/{id}/discard"}, discard),
           changing_route(desk, {"/v1/events/{id}/restore"}, restore)};

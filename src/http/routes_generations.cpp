@@ -15,7 +15,7 @@ using Type = ops::Parameter::Type;
 constexpr int kRerouteBatch = 500;
 
 // Also those that events carry although nobody allocated them: they are what an operator looks for.
-Result<std::string> list(Desk& desk, const Call&) {
+Result<std::string> list_generations(Desk& desk, const Call&) {
   const auto survey = ops::survey_generations(desk.store);
   if (!survey) return survey.error();
   std::vector<std::string> texts;
@@ -94,7 +94,7 @@ Result<std::string> reroute(Desk& desk, const Call& call) {
 }  // namespace
 
 std::vector<Route> generation_routes(Desk& desk) {
-  return {reading_route(desk, "/v1/generations", list),
+  return {reading_route(desk, "/v1/generations", list_generations),
           changing_route(desk, {"/v1/generations", Role::admin, 201}, allocate),
           changing_route(desk, {"/v1/generations/{generation}/activate", Role::admin}, activate),
           changing_route(desk, {"/v1/generations/{generation}/drain", Role::admin}, drain),

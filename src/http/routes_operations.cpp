@@ -101,7 +101,7 @@ Result<std::string> start(Desk& desk, const Call& call) {
   return ops::to_json(*started);
 }
 
-Result<std::string> list(Desk& desk, const Call& call) {
+Result<std::string> list_operations(Desk& desk, const Call& call) {
   if (auto known = check_query(call, {"limit"}); !known) return std::move(known).error();
   const auto limit = number_parameter(call, "limit", 50, 1, ops::kMaxPage);
   if (!limit) return limit.error();
@@ -112,7 +112,7 @@ Result<std::string> list(Desk& desk, const Call& call) {
   return ops::JsonObject{}.array("operations", texts).str();
 }
 
-Result<std::string> show(Desk& desk, const Call& call) {
+Result<std::string> show_operation(Desk& desk, const Call& call) {
   const auto id = id_of(call);
   if (!id) return id.error();
   const auto found = desk.store.operation(*id);
@@ -165,8 +165,8 @@ std::vector<Route> operation_routes(Desk& desk) {
   using What = store::OperationChange::What;
   return {{"POST", "/v1/plans", Role::operator_, kListBody, [&desk](const Call& call) { return plan(desk, call); }, {}},
           changing_route(desk, {"/v1/operations/{id}/start", Role::operator_, 202}, start),
-          reading_route(desk, "/v1/operations", list),
-          reading_route(desk, "/v1/operations/{id}", show),
+          reading_route(desk, "/v1/operations", list_operations),
+          reading_route(desk, "/v1/operations/{id}", show_operation),
           reading_route(desk, "/v1/operations/{id}/items", items),
           steering_route(desk, "pause", What::pause),
           steering_route(desk, "resume", What::resume),

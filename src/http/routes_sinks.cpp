@@ -30,7 +30,7 @@ std::string to_json(const SinkReport& report) {
   return object.str();
 }
 
-Result<std::string> list(Desk& desk, const Call&) {
+Result<std::string> list_sinks(Desk& desk, const Call&) {
   std::vector<std::string> texts;
   if (desk.sinks != nullptr) {
     for (const SinkReport& report : desk.sinks->list()) texts.push_back(to_json(report));
@@ -74,7 +74,8 @@ Result<std::string> test(Desk& desk, const Call& call) {
 }  // namespace
 
 std::vector<Route> sink_routes(Desk& desk) {
-  return {reading_route(desk, "/v1/sinks", list), changing_route(desk, {"/v1/sinks/{name}/pause", Role::admin}, pause),
+  return {reading_route(desk, "/v1/sinks", list_sinks),
+          changing_route(desk, {"/v1/sinks/{name}/pause", Role::admin}, pause),
           changing_route(desk, {"/v1/sinks/{name}/resume", Role::admin}, resume),
           changing_route(desk, {"/v1/sinks/{name}/test", Role::admin}, test)};
 }

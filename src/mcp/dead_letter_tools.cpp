@@ -20,7 +20,7 @@ constexpr std::int64_t kPage = 20;
 constexpr std::int64_t kLargestPage = 100;
 constexpr std::int64_t kGroups = 50;
 constexpr std::int64_t kMostGroups = 200;
-constexpr std::int64_t kCountCap = 100'000;
+constexpr std::int64_t kShownCountCap = 100'000;
 
 Result<store::EventFilter> filter_of(const Call& call) {
   const auto query = ops::EventQuery::parse(call.arguments.text("filter").value_or(""));
@@ -33,7 +33,7 @@ Result<store::EventFilter> filter_of(const Call& call) {
 Result<std::string> list_events(const Call& call) {
   auto filter = filter_of(call);
   if (!filter) return std::move(filter).error();
-  const auto counted = ops::count_dead(call.desk.store, *filter, kCountCap);
+  const auto counted = ops::count_dead(call.desk.store, *filter, kShownCountCap);
   if (!counted) return counted.error();
   ops::ListRequest request;
   request.filter = *std::move(filter);

@@ -9,14 +9,14 @@
 namespace sluice::mcp {
 namespace {
 
-constexpr std::string_view kField = "json";
+constexpr std::string_view kJsonField = "json";
 constexpr std::string_view kCut = "…";
 
 // Rewrites one JSON value; what cannot be read becomes a string.
 class Taming {
  public:
   void write(std::string_view value) {
-    const auto kind = json::check(value, kField, {json::kMaxDepth});
+    const auto kind = json::check(value, kJsonField, {json::kMaxDepth});
     if (!kind) return json::append_quoted(out_, harmless(value));
     if (*kind == json::Kind::object) return object(value);
     if (*kind == json::Kind::array) return array(value);
@@ -27,7 +27,7 @@ class Taming {
 
  private:
   void object(std::string_view value) {
-    const auto members = json::members(value, kField, {json::kMaxDepth});
+    const auto members = json::members(value, kJsonField, {json::kMaxDepth});
     // A name that stands twice: which one a reader would believe is anybody's guess.
     if (!members) return json::append_quoted(out_, harmless(value));
     const char* separator = "{";
@@ -41,7 +41,7 @@ class Taming {
     out_ += members->empty() ? "{}" : "}";
   }
   void array(std::string_view value) {
-    const auto elements = json::elements(value, kField, {json::kMaxDepth});
+    const auto elements = json::elements(value, kJsonField, {json::kMaxDepth});
     const char* separator = "[";
     for (const std::string_view element : *elements) {
       out_ += separator;
@@ -50,7 +50,7 @@ class Taming {
     }
     out_ += elements->empty() ? "[]" : "]";
   }
-  void string(std::string_view value) { json::append_quoted(out_, harmless(*json::string_value(value, kField))); }
+  void string(std::string_view value) { json::append_quoted(out_, harmless(*json::string_value(value, kJsonField))); }
 
   std::string out_;
 };

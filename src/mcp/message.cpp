@@ -8,7 +8,7 @@
 namespace sluice::mcp {
 namespace {
 
-constexpr std::string_view kField = "message";
+constexpr std::string_view kMessageField = "message";
 
 Fault invalid_request(std::string message, std::string id = "null") {
   return {FaultCode::invalid_request, std::move(message), {}, std::move(id)};
@@ -40,9 +40,9 @@ Parts parts_of(const std::vector<json::Member>& members) {
 }  // namespace
 
 std::variant<Message, Fault> read_message(std::string_view text) {
-  const auto kind = json::check(text, kField);
+  const auto kind = json::check(text, kMessageField);
   if (!kind) return Fault{FaultCode::parse_error, kind.error().message};
-  const auto members = json::members(text, kField);
+  const auto members = json::members(text, kMessageField);
   if (!members) return invalid_request(members.error().message);
   const Parts parts = parts_of(*members);
   if (parts.id && !is_id(*parts.id)) return invalid_request("id must be a string or a whole number");

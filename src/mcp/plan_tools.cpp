@@ -19,7 +19,7 @@ constexpr std::int64_t kCanary = 10;
 constexpr std::int64_t kLargestCanary = 1000;
 constexpr std::int64_t kStopPercent = 20;
 constexpr std::int64_t kHighestStopPercent = 50;  // an agent may be more careful than that, not less
-constexpr std::int64_t kCountCap = 1'000'000;
+constexpr std::int64_t kPlannedCountCap = 1'000'000;
 
 // Counted before it is frozen, so that the refusal of a huge set costs little and names its size.
 Result<void> check_size(const Call& call, const ops::EventQuery& query) {
@@ -27,7 +27,7 @@ Result<void> check_size(const Call& call, const ops::EventQuery& query) {
   if (!now) return now.error();
   const auto filter = query.filter(*now);
   if (!filter) return filter.error();
-  const auto counted = ops::count_dead(call.desk.store, *filter, kCountCap);
+  const auto counted = ops::count_dead(call.desk.store, *filter, kPlannedCountCap);
   if (!counted) return counted.error();
   return call.desk.allowance.check_rows(counted->count);
 }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/words.hpp"
 #include "ops/generations_status.hpp"
 #include "ops/workers.hpp"
 
@@ -13,12 +14,6 @@ namespace sluice::ops {
 namespace {
 
 constexpr double kLargest = 1e12;
-
-std::string joined(const std::vector<std::string>& items) {
-  std::string text;
-  for (const std::string& item : items) text += (text.empty() ? "" : ", ") + item;
-  return text;
-}
 
 Error bad_threshold(const Gauge& gauge, const std::string& flag, const std::string& text) {
   std::string expected = "a whole number like 100";
@@ -78,7 +73,7 @@ Result<Reading> read_listeners(store::Store& store) {
   for (const auto& worker : *workers) {
     if (!is_listening(worker)) deaf.push_back(worker.identity + " is " + worker.listener);
   }
-  return Reading{static_cast<double>(deaf.size()), joined(deaf)};
+  return Reading{static_cast<double>(deaf.size()), joined(deaf, ", ")};
 }
 
 Result<Reading> read_generations(store::Store& store) {
@@ -92,7 +87,7 @@ Result<Reading> read_generations(store::Store& store) {
     abandoned.push_back("generation " + std::to_string(one.generation) + " has " +
                         count_text(one.left(), one.pending_estimated));
   }
-  return Reading{static_cast<double>(left), joined(abandoned)};
+  return Reading{static_cast<double>(left), joined(abandoned, ", ")};
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 
 using cloudevents::CloudEvent;
 
-CloudEvent an_event() {
+CloudEvent a_cloudevent() {
   CloudEvent event;
   event.id = "01890a5d-ac96-774b-bcce-b302099a8057";
   event.source = "/billing/eu";
@@ -17,13 +17,13 @@ CloudEvent an_event() {
   return event;
 }
 
-std::string refused_field(const CloudEvent& event) {
+std::string refused_attribute(const CloudEvent& event) {
   const auto request = publish_request(event);
   return request ? std::string{} : request.error().field;
 }
 
 TEST(CloudEventRequest, AttributesHaveTheirFields) {
-  CloudEvent event = an_event();
+  CloudEvent event = a_cloudevent();
   event.data = R"({"n":1.10})";
   event.attributes = {
       {"time", "2026-04-25T01:43:02Z"}, {"traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"},
@@ -46,7 +46,7 @@ TEST(CloudEventRequest, AttributesHaveTheirFields) {
 }
 
 TEST(CloudEventRequest, AnIdThatIsNoUuidAlwaysBecomesTheSameOne) {
-  CloudEvent event = an_event();
+  CloudEvent event = a_cloudevent();
   event.id = "A234-1234-1234";
   const auto first = publish_request(event);
   const auto again = publish_request(event);
@@ -81,29 +81,29 @@ TEST(CloudEventRequest, AnEventThatLeftSluiceComesBackAsItWas) {
 }
 
 TEST(CloudEventRequest, Base64DataIsThePayload) {
-  CloudEvent event = an_event();
+  CloudEvent event = a_cloudevent();
   event.data_base64 = "eyJuIjoxfQ==";
   EXPECT_EQ(publish_request(event)->payload, R"({"n":1})");
   event.data_base64 = "???";
-  EXPECT_EQ(refused_field(event), "data_base64");
+  EXPECT_EQ(refused_attribute(event), "data_base64");
 }
 
-TEST(CloudEventRequest, NoDataIsAnEmptyPayload) { EXPECT_EQ(publish_request(an_event())->payload, "{}"); }
+TEST(CloudEventRequest, NoDataIsAnEmptyPayload) { EXPECT_EQ(publish_request(a_cloudevent())->payload, "{}"); }
 
 TEST(CloudEventRequest, TheErrorNamesTheAttribute) {
   const auto with = [](std::string name, std::string value) {
-    CloudEvent event = an_event();
+    CloudEvent event = a_cloudevent();
     event.attributes.emplace(std::move(name), std::move(value));
-    return refused_field(event);
+    return refused_attribute(event);
   };
   EXPECT_EQ(with("time", "yesterday"), "time");
   EXPECT_EQ(with("sluiceversion", "two"), "sluiceversion");
   EXPECT_EQ(with("sluiceworkspace", "here"), "sluiceworkspace");
-  CloudEvent event = an_event();
+  CloudEvent event = a_cloudevent();
   event.source = "//";
-  EXPECT_EQ(refused_field(event), "source");
+  EXPECT_EQ(refused_attribute(event), "source");
   event.source = "two words";
-  EXPECT_EQ(refused_field(event), "source");
+  EXPECT_EQ(refused_attribute(event), "source");
 }
 
 TEST(CloudEventRequest, FieldsAreToldAsAttributes) {

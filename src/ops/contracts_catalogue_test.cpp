@@ -7,14 +7,14 @@
 namespace sluice::ops {
 namespace {
 
-ContractFile file_of(const std::string& event_type, int version) {
+ContractFile catalogued_file(const std::string& event_type, int version) {
   return {detail::contract_file_name(event_type, version),
           R"({"x-event-type":")" + event_type + R"(","x-event-version":)" + std::to_string(version) +
               R"(,"description":"Done","type":"object","properties":{ }})" + "\n"};
 }
 
 TEST(ContractCatalogue, HasAChannelPerTypeAndAMessagePerVersion) {
-  const auto set = ContractSet::read({file_of("a.b", 1), file_of("a.b", 2)});
+  const auto set = ContractSet::read({catalogued_file("a.b", 1), catalogued_file("a.b", 2)});
   ASSERT_TRUE(set);
   EXPECT_EQ(asyncapi(*set, {R"(The "shop", {all})", "7"}), R"({
   "asyncapi": "3.0.0",
@@ -83,7 +83,7 @@ TEST(ContractCatalogue, HasAChannelPerTypeAndAMessagePerVersion) {
 }
 
 TEST(ContractCatalogue, IsValidJsonWithSeveralTypes) {
-  const auto set = ContractSet::read({file_of("a", 1), file_of("b", 1)});
+  const auto set = ContractSet::read({catalogued_file("a", 1), catalogued_file("b", 1)});
   ASSERT_TRUE(set);
   const std::string text = asyncapi(*set, {});
   const auto members = json::members(text, "catalogue");

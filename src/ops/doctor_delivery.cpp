@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/words.hpp"
 #include "ops/doctor_findings.hpp"
 
 namespace sluice::ops {

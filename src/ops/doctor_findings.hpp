@@ -41,8 +41,6 @@ Severity graded(T value, T warning, T critical) {
 std::string roughly(Duration duration);
 /// `72 MiB`, `1.5 GiB`
 std::string bytes_text(std::int64_t bytes);
-/// `1 event`, `3 events`
-std::string counted(std::int64_t count, const std::string& noun);
 /// At most five of them, `a, b and 3 more`.
 std::string enumerated(const std::vector<std::string>& items);
 /// `pid 4711 (pg_dump, user backup, idle in transaction)`

@@ -1,6 +1,7 @@
 #include <array>
 #include <cstdio>
 
+#include "core/words.hpp"
 #include "ops/doctor_findings.hpp"
 #include "ops/workers.hpp"
 

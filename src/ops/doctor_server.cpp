@@ -1,16 +1,15 @@
 #include <algorithm>
 
+#include "core/words.hpp"
 #include "ops/doctor_findings.hpp"
 
 namespace sluice::ops {
 namespace {
 
-using std::chrono::seconds;
-
 constexpr int kOldestServer = 150000;
-constexpr Duration kSkewWarning = seconds{1};
-constexpr Duration kSkewCritical = seconds{30};
-constexpr Duration kLockPatience = seconds{10};
+constexpr Duration kSkewWarning = std::chrono::seconds{1};
+constexpr Duration kSkewCritical = std::chrono::seconds{30};
+constexpr Duration kLockPatience = std::chrono::seconds{10};
 
 void judge_version(const store::ServerFacts& server, Findings& findings) {
   if (server.version < kOldestServer) {

@@ -1,11 +1,12 @@
 #include <algorithm>
 
+#include "core/words.hpp"
 #include "ops/doctor_findings.hpp"
 
 namespace sluice::ops {
 namespace {
 
-using Kind = store::XminHolder::Kind;
+using HolderKind = store::XminHolder::Kind;
 
 constexpr Duration kPinWarning = std::chrono::minutes{10};
 constexpr Duration kPinCritical = std::chrono::hours{1};
@@ -28,11 +29,11 @@ std::string sql_text(const std::string& text) {
 
 std::string culprit(const store::XminHolder& holder) {
   switch (holder.kind) {
-    case Kind::prepared:
+    case HolderKind::prepared:
       return "prepared transaction " + sql_text(holder.name) + " of user " + holder.session.user;
-    case Kind::slot:
+    case HolderKind::slot:
       return "replication slot " + holder.name + " (" + holder.session.state + ")";
-    case Kind::session:
+    case HolderKind::session:
       return in_words(holder.session);
   }
   return {};
@@ -40,12 +41,12 @@ std::string culprit(const store::XminHolder& holder) {
 
 std::string cure(const store::XminHolder& holder) {
   switch (holder.kind) {
-    case Kind::prepared:
+    case HolderKind::prepared:
       return "decide it: rollback prepared " + sql_text(holder.name) + ", or commit prepared";
-    case Kind::slot:
+    case HolderKind::slot:
       return "bring its consumer back, or if it is gone: select pg_drop_replication_slot(" + sql_text(holder.name) +
              ")";
-    case Kind::session:
+    case HolderKind::session:
       return holder.session.transaction_age
                  ? "end its transaction, or as a superuser: " + terminate_sql(holder.session)
                  : "end the long query on the standby behind it, or set hot_standby_feedback = off there";

@@ -25,10 +25,6 @@ std::string bytes_text(std::int64_t bytes) {
   return text.data();
 }
 
-std::string counted(std::int64_t count, const std::string& noun) {
-  return std::to_string(count) + ' ' + noun + (count == 1 ? "" : "s");
-}
-
 std::string enumerated(const std::vector<std::string>& items) {
   constexpr std::size_t kShown = 5;
   std::string text;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/json.hpp"
+#include "core/words.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -41,10 +42,6 @@ FailedCycle read_cycle(const std::vector<json::Member>& members) {
     if (name == "operation_id") cycle.operation_id = text_or_empty(value);
   }
   return cycle;
-}
-
-std::string counted(std::int64_t count, std::string_view noun) {
-  return std::to_string(count) + ' ' + std::string{noun} + (count == 1 ? "" : "s");
 }
 
 class Timeline {

@@ -9,7 +9,7 @@
 namespace sluice::ops {
 namespace {
 
-const store::Actor kAlice{"alice", "cli", "no worker is left"};
+const store::Actor kRerouter{"alice", "cli", "no worker is left"};
 
 class Reroute : public testing::Test {
  protected:
@@ -22,7 +22,7 @@ class Reroute : public testing::Test {
 
 TEST_F(Reroute, MovesBatchAfterBatch) {
   std::vector<std::int64_t> progress;
-  const auto report = reroute(*store_, plan(), 2, kAlice, [&](std::int64_t moved) {
+  const auto report = reroute(*store_, plan(), 2, kRerouter, [&](std::int64_t moved) {
     progress.push_back(moved);
     return true;
   });
@@ -34,7 +34,7 @@ TEST_F(Reroute, MovesBatchAfterBatch) {
 }
 
 TEST_F(Reroute, CanBeStoppedAfterAnyBatch) {
-  const auto report = reroute(*store_, plan(), 2, kAlice, [](std::int64_t moved) { return moved < 4; });
+  const auto report = reroute(*store_, plan(), 2, kRerouter, [](std::int64_t moved) { return moved < 4; });
   EXPECT_EQ(report.moved, 4);
   EXPECT_FALSE(report.complete);
   EXPECT_FALSE(report.failed);
@@ -45,7 +45,7 @@ TEST_F(Reroute, AnErrorKeepsWhatIsMoved) {
   const auto planned = plan();
   test::FaultyStore faulty{*store_};
   faulty.fail_call(2, test::Fault::before);
-  const auto report = reroute(faulty, planned, 2, kAlice, [](std::int64_t) { return true; });
+  const auto report = reroute(faulty, planned, 2, kRerouter, [](std::int64_t) { return true; });
   EXPECT_EQ(report.moved, 2);
   EXPECT_FALSE(report.complete);
   ASSERT_TRUE(report.failed);
@@ -72,9 +72,10 @@ TEST_F(Reroute, WithDeploymentsTheTargetMustBeAllocatedOrLive) {
 }
 
 TEST_F(Reroute, TheJsonFieldsArePinned) {
-  EXPECT_EQ(to_json({{.generation = 1, .pending = 5, .in_flight = 1}, {.generation = 2}}, {4, false, {}}, false),
-            R"({"dry_run":false,"from_generation":1,"to_generation":2,"pending":5,"pending_estimated":false,"in_flight":1,"moved":4,)"
-            R"("complete":false})");
+  EXPECT_EQ(
+      to_json({{.generation = 1, .pending = 5, .in_flight = 1}, {.generation = 2}}, {4, false, {}}, false),
+      R"({"dry_run":false,"from_generation":1,"to_generation":2,"pending":5,"pending_estimated":false,"in_flight":1,"moved":4,)"
+      R"("complete":false})");
 }
 
 }  // namespace

@@ -2,13 +2,14 @@
 
 #include <utility>
 
+#include "core/words.hpp"
 #include "ops/generations.hpp"
 #include "ops/json_object.hpp"
 
 namespace sluice::ops {
 namespace {
 
-std::string counted(std::int64_t count, const std::string& noun, bool estimated = false) {
+std::string about(std::int64_t count, const std::string& noun, bool estimated) {
   return count_text(count, estimated) + ' ' + noun + (count == 1 ? "" : "s");
 }
 
@@ -28,7 +29,7 @@ std::optional<std::string> wrong_state(const GenerationStatus& status) {
 
 std::string pending_sentence(const RetireCheck& check) {
   const GenerationStatus& status = check.status;
-  std::string text = counted(status.pending, "event", status.pending_estimated) + " pending";
+  std::string text = about(status.pending, "event", status.pending_estimated) + " pending";
   if (status.waiting > 0) text += ", " + std::to_string(status.waiting) + " of them not due yet";
   if (check.next_due) text += ", the next at " + to_iso8601(*check.next_due);
   return text;
@@ -52,7 +53,7 @@ void judge(RetireCheck& check) {
   }
   if (!check.workers.empty()) check.remarks.push_back(workers_sentence(check.workers));
   if (status.failed > 0) {
-    check.remarks.push_back(counted(status.failed, "failed event", status.failed_estimated) +
+    check.remarks.push_back(about(status.failed, "failed event", status.failed_estimated) +
                             ": not in the way, and can be replayed into another generation");
   }
 }

@@ -20,7 +20,7 @@ JsonObject& add_number(JsonObject& object, std::string_view name, const std::opt
   return value ? object.number(name, *value) : object.raw(name, "null");
 }
 
-std::string in_words(const BulkRequest& request) {
+std::string filter_words(const BulkRequest& request) {
   if (!request.event_ids.empty()) return ids_text(request.event_ids);
   if (request.except.empty()) return request.query.text();
   return request.query.text() + (request.query.empty() ? "all except " : " except ") + ids_text(request.except);
@@ -78,7 +78,7 @@ Result<BulkPlan> plan_bulk(store::Store& store, const BulkRequest& request, cons
   plan.kind = request.kind;
   plan.filter = *std::move(filter);
   plan.event_ids = request.event_ids;
-  plan.filter_text = in_words(request);
+  plan.filter_text = filter_words(request);
   plan.settings = request.settings;
   plan.valid_for = request.valid_for;
   plan.most = request.most;

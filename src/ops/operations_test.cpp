@@ -16,7 +16,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const store::Actor kAlice{"alice", "cli", "upstream is back"};
+const store::Actor kOperator{"alice", "cli", "upstream is back"};
 
 class Operations : public testing::Test {
  protected:
@@ -39,10 +39,10 @@ class Operations : public testing::Test {
   Entropy entropy() {
     return {[this] { return store_.now; }, [this] { return std::array<std::uint8_t, 10>{++random_}; }};
   }
-  BulkPlan plan(BulkRequest request = {}) { return test::must(plan_bulk(*store_, request, kAlice, entropy())); }
+  BulkPlan plan(BulkRequest request = {}) { return test::must(plan_bulk(*store_, request, kOperator, entropy())); }
   store::OperationRecord start(const BulkPlan& planned, OperationSettings settings = {}) {
     const auto& operation = planned.operation;
-    return test::must(store_->start_operation(operation.id, operation.progress.counts.total, settings, kAlice));
+    return test::must(store_->start_operation(operation.id, operation.progress.counts.total, settings, kOperator));
   }
   // A worker that delivers, or fails, whatever is due.
   void work(bool well) {
@@ -104,14 +104,14 @@ TEST_F(Operations, ThePreviewChecksPayloads) {
                           R"({"x-event-type":"demo.hello","x-event-version":1,"type":"object",)"
                           R"("properties":{"missing":{"type":"string"}},"required":["missing"]})"};
   const ContractSet contracts = test::must(ContractSet::read({file}));
-  const auto planned = plan_bulk(*store_, {}, kAlice, entropy(), &contracts);
+  const auto planned = plan_bulk(*store_, {}, kOperator, entropy(), &contracts);
   ASSERT_TRUE(planned);
   EXPECT_EQ(in_words(*planned->preview), "5 payload invalid");
   EXPECT_THAT(planned->preview->sample.front().why, HasSubstr("missing"));
 }
 
 TEST_F(Operations, AForecastWritesNothing) {
-  const auto forecast = test::must(forecast_bulk(*store_, {}, kAlice, entropy()));
+  const auto forecast = test::must(forecast_bulk(*store_, {}, kOperator, entropy()));
   EXPECT_EQ(forecast.count, 5);
   EXPECT_FALSE(forecast.capped);
   EXPECT_EQ(forecast.to_generation, 1);
@@ -122,7 +122,7 @@ TEST_F(Operations, AForecastWritesNothing) {
 TEST_F(Operations, AForecastByIdLeavesNothingThatCouldBeStarted) {
   BulkRequest two;
   two.event_ids = {test::id_of(1), test::id_of(2), test::id_of(99)};
-  EXPECT_EQ(test::must(forecast_bulk(*store_, two, kAlice, entropy())).count, 2);
+  EXPECT_EQ(test::must(forecast_bulk(*store_, two, kOperator, entropy())).count, 2);
   store_.now += seconds{1};
   EXPECT_THAT(test::must(store_->operations(10)), testing::IsEmpty());
   EXPECT_THAT(store_.sql("select count(*) from outbox where status <> 'failed'"), ElementsAre("0"));
@@ -199,8 +199,8 @@ TEST_F(Operations, AFaultAtAnyCallCostsTimeOnly) {
         store.publish(test::id_of(number));
         store.fail(test::id_of(number));
       }
-      const auto planned = test::must(plan_bulk(*store, {}, kAlice, entropy()));
-      test::must(store->start_operation(planned.operation.id, 3, {}, kAlice));
+      const auto planned = test::must(plan_bulk(*store, {}, kOperator, entropy()));
+      test::must(store->start_operation(planned.operation.id, 3, {}, kOperator));
       test::FaultyStore faulty{*store};
       faulty.fail_call(n, fault);
       OperationRunner runner{faulty, "one"};

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/json.hpp"
+#include "core/words.hpp"
 #include "ops/doctor_findings.hpp"
 #include "ops/json_object.hpp"
 

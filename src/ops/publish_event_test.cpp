@@ -11,10 +11,10 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr Timestamp kNow{std::chrono::seconds{1'780'000'000}};
+constexpr Timestamp kPublishedAt{std::chrono::seconds{1'780'000'000}};
 
 Entropy fixed_entropy() {
-  return {[] { return kNow; }, [] { return std::array<std::uint8_t, 10>{1, 2, 3}; }};
+  return {[] { return kPublishedAt; }, [] { return std::array<std::uint8_t, 10>{1, 2, 3}; }};
 }
 
 PublishRequest a_request() {
@@ -30,7 +30,7 @@ TEST(PublishEvent, FillsWhatThePublisherLeavesOut) {
   ASSERT_TRUE(event) << event.error().message;
   EXPECT_EQ(event->envelope.event_id().version(), 7);
   EXPECT_EQ(event->envelope.idempotency_key(), event->envelope.event_id().to_string());
-  EXPECT_EQ(event->envelope.occurred_at(), kNow);
+  EXPECT_EQ(event->envelope.occurred_at(), kPublishedAt);
   EXPECT_EQ(event->envelope.payload(), "{}");
   EXPECT_EQ(event->generation, 7);
   EXPECT_EQ(event->channel, "outbox_gen_7");
@@ -84,7 +84,7 @@ TEST(PublishEvent, NamesTheFieldThatIsWrong) {
   EXPECT_EQ(field([](auto& r) { r.trace_context = "nonsense"; }), "trace_context");
   EXPECT_EQ(field([](auto& r) {
               r.delay = std::chrono::seconds{1};
-              r.not_before = kNow;
+              r.not_before = kPublishedAt;
             }),
             "delay");
   EXPECT_NE(field([](auto& r) { r.processing_class = std::string(80, 'x'); }), "accepted");
@@ -124,7 +124,7 @@ TEST(PublishEvent, AnotherErrorIsPassedOn) {
 
 TEST(Entropy, TheSystemsClockAndBytesAreAlive) {
   const Entropy entropy = Entropy::system();
-  EXPECT_GT(entropy.clock(), kNow - std::chrono::years{10});
+  EXPECT_GT(entropy.clock(), kPublishedAt - std::chrono::years{10});
   EXPECT_NE(entropy.random(), entropy.random());
 }
 

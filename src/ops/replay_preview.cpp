@@ -102,7 +102,7 @@ void add(ReplayPreview& preview, EventForecast forecast) {
   if (nth <= static_cast<std::int64_t>(kSamplesPerVerdict)) preview.sample.push_back(std::move(forecast));
 }
 
-std::string to_json(const EventForecast& forecast) {
+std::string forecast_json(const EventForecast& forecast) {
   return JsonObject{}
       .uuid("event_id", forecast.event_id)
       .text("event_type", forecast.event_type)
@@ -184,7 +184,7 @@ std::string to_json(const ReplayPreview& preview) {
                            .str());
   }
   std::vector<std::string> sample;
-  for (const auto& forecast : preview.sample) sample.push_back(to_json(forecast));
+  for (const auto& forecast : preview.sample) sample.push_back(forecast_json(forecast));
   return JsonObject{}
       .number("generation", preview.generation)
       .number("examined", preview.examined)

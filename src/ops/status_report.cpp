@@ -8,7 +8,7 @@
 namespace sluice::ops {
 namespace {
 
-std::string to_json(const store::UnsubscribedCount& count) {
+std::string unsubscribed_json(const store::UnsubscribedCount& count) {
   return JsonObject{}
       .number("generation", count.generation)
       .text("event_type", count.event_type)
@@ -58,7 +58,7 @@ std::string to_json(const StatusReport& report) {
       .number("discarded", report.discarded)
       .boolean("discarded_estimated", report.discarded_estimated)
       .array("workers", json_of(report.workers, [&](const auto& worker) { return ops::to_json(worker, report.now); }))
-      .array("unsubscribed", json_of(report.unsubscribed, [](const auto& count) { return to_json(count); }))
+      .array("unsubscribed", json_of(report.unsubscribed, [](const auto& count) { return unsubscribed_json(count); }))
       .str();
 }
 

@@ -12,14 +12,14 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-Uuid id(int n) { return *Uuid::parse("0196b2f1-7c1e-7a3b-9d2e-00000000000" + std::to_string(n)); }
+Uuid stored_id(int n) { return *Uuid::parse("0196b2f1-7c1e-7a3b-9d2e-00000000000" + std::to_string(n)); }
 
 TEST(StorageReport, TellsTheFileTheEventsAndWhatRetentionWouldDo) {
   test::EmbeddedStore store;
-  for (int n = 1; n <= 4; ++n) store.publish(id(n));
-  store.deliver(id(1));
-  store.deliver(id(2));
-  store.fail(id(3));
+  for (int n = 1; n <= 4; ++n) store.publish(stored_id(n));
+  store.deliver(stored_id(1));
+  store.deliver(stored_id(2));
+  store.fail(stored_id(3));
   store.now += std::chrono::days{50};
   const std::string json = to_json(test::must(report_storage(*store, {})));
   EXPECT_THAT(json, HasSubstr(R"({"kind":"sqlite","store":")"));
@@ -32,8 +32,8 @@ TEST(StorageReport, TellsTheFileTheEventsAndWhatRetentionWouldDo) {
 
 TEST(StorageReport, ChangesNothing) {
   test::EmbeddedStore store;
-  store.publish(id(1));
-  store.deliver(id(1));
+  store.publish(stored_id(1));
+  store.deliver(stored_id(1));
   store.now += std::chrono::days{50};
   test::must(report_storage(*store, {}));
   EXPECT_FALSE(store.events().front().deleted_at);

@@ -9,7 +9,7 @@ namespace {
 
 using config::HookConfig;
 
-HookConfig a_hook() {
+HookConfig an_inbox_hook() {
   HookConfig hook;
   hook.source = "github";
   hook.target = "builds";
@@ -17,7 +17,7 @@ HookConfig a_hook() {
 }
 
 TEST(WebhookInbox, ADeliveryIsAnEventOfTheSource) {
-  const auto request = publish_request(a_hook(), {"d-1", "pull_request"}, R"({"n" : 1.10})");
+  const auto request = publish_request(an_inbox_hook(), {"d-1", "pull_request"}, R"({"n" : 1.10})");
   ASSERT_TRUE(request) << request.error().message;
   EXPECT_EQ(request->event_type, "github.pull_request");
   EXPECT_EQ(request->source, "github");
@@ -27,10 +27,10 @@ TEST(WebhookInbox, ADeliveryIsAnEventOfTheSource) {
 }
 
 TEST(WebhookInbox, TheSameDeliveryHasTheSameIdWhateverItSays) {
-  const auto first = publish_request(a_hook(), {"d-1", "push"}, R"({"n":1})");
-  const auto again = publish_request(a_hook(), {"d-1", "push"}, R"({"n":2})");
-  const auto other = publish_request(a_hook(), {"d-2", "push"}, R"({"n":1})");
-  HookConfig elsewhere = a_hook();
+  const auto first = publish_request(an_inbox_hook(), {"d-1", "push"}, R"({"n":1})");
+  const auto again = publish_request(an_inbox_hook(), {"d-1", "push"}, R"({"n":2})");
+  const auto other = publish_request(an_inbox_hook(), {"d-2", "push"}, R"({"n":1})");
+  HookConfig elsewhere = an_inbox_hook();
   elsewhere.source = "gitlab";
   EXPECT_EQ(first->id, again->id);
   EXPECT_NE(first->id, other->id);
@@ -38,15 +38,15 @@ TEST(WebhookInbox, TheSameDeliveryHasTheSameIdWhateverItSays) {
 }
 
 TEST(WebhookInbox, WhatIsNoObjectIsWrapped) {
-  EXPECT_EQ(publish_request(a_hook(), {"d", ""}, "[1,2]")->payload, R"({"body":[1,2]})");
-  EXPECT_EQ(publish_request(a_hook(), {"d", ""}, R"("text")")->payload, R"({"body":"text"})");
-  const auto bad = publish_request(a_hook(), {"d", ""}, "{");
+  EXPECT_EQ(publish_request(an_inbox_hook(), {"d", ""}, "[1,2]")->payload, R"({"body":[1,2]})");
+  EXPECT_EQ(publish_request(an_inbox_hook(), {"d", ""}, R"("text")")->payload, R"({"body":"text"})");
+  const auto bad = publish_request(an_inbox_hook(), {"d", ""}, "{");
   ASSERT_FALSE(bad);
   EXPECT_EQ(bad.error().field, "body");
 }
 
 TEST(WebhookInbox, TheTypeIsValidWhateverTheProviderCallsIt) {
-  HookConfig hook = a_hook();
+  HookConfig hook = an_inbox_hook();
   EXPECT_EQ(webhook_event_type(hook, "Invoice.Paid"), "github.invoice.paid");
   EXPECT_EQ(webhook_event_type(hook, "check run/v2"), "github.check_run_v2");
   EXPECT_EQ(webhook_event_type(hook, ""), "github.received");

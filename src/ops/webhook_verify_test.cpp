@@ -12,7 +12,7 @@ using config::HookConfig;
 using config::Secret;
 using Headers = std::map<std::string, std::string, std::less<>>;
 
-constexpr Timestamp kNow{1'780'000'000s};
+constexpr Timestamp kVerifiedAt{1'780'000'000s};
 const std::string kKey = "thirty-two bytes of a secret key";
 const std::string kOldKey = "the key before the one above it";
 const std::string kBody = R"({"type":"invoice.paid","data":{"n":1}})";
@@ -38,7 +38,7 @@ Headers standard_headers(const std::string& key = kKey, const std::string& times
 }
 
 Result<WebhookLabel> verify(const HookConfig& hook, const Headers& headers, const std::string& body = kBody,
-                            Timestamp now = kNow) {
+                            Timestamp now = kVerifiedAt) {
   return verify_webhook(hook, {headers, body, now});
 }
 
@@ -92,10 +92,10 @@ TEST(StandardWebhook, AnythingElseIsForbidden) {
 
 TEST(StandardWebhook, AnOldOneOrOneFromTheFutureIsForbidden) {
   const HookConfig hook = a_hook(HookConfig::Kind::standard);
-  EXPECT_TRUE(verify(hook, standard_headers(), kBody, kNow + 5min));
-  EXPECT_TRUE(verify(hook, standard_headers(), kBody, kNow - 5min));
-  EXPECT_TRUE(forbidden(verify(hook, standard_headers(), kBody, kNow + 5min + 1s)));
-  EXPECT_TRUE(forbidden(verify(hook, standard_headers(), kBody, kNow - 5min - 1s)));
+  EXPECT_TRUE(verify(hook, standard_headers(), kBody, kVerifiedAt + 5min));
+  EXPECT_TRUE(verify(hook, standard_headers(), kBody, kVerifiedAt - 5min));
+  EXPECT_TRUE(forbidden(verify(hook, standard_headers(), kBody, kVerifiedAt + 5min + 1s)));
+  EXPECT_TRUE(forbidden(verify(hook, standard_headers(), kBody, kVerifiedAt - 5min - 1s)));
   for (const char* timestamp : {"soon", "-1", "1.5", "99999999999999999999", ""}) {
     EXPECT_TRUE(forbidden(verify(hook, standard_headers(kKey, timestamp)))) << timestamp;
   }
@@ -161,7 +161,7 @@ TEST(GenericWebhook, ATimestampIsSignedAndChecked) {
   EXPECT_TRUE(verify(hook, {{"x-signature", digest}, {"x-time", "1780000000"}}));
   EXPECT_TRUE(forbidden(verify(hook, {{"x-signature", digest}, {"x-time", "1780000001"}})));
   EXPECT_TRUE(forbidden(verify(hook, {{"x-signature", digest}})));
-  EXPECT_TRUE(forbidden(verify(hook, {{"x-signature", digest}, {"x-time", "1780000000"}}, kBody, kNow + 6min)));
+  EXPECT_TRUE(forbidden(verify(hook, {{"x-signature", digest}, {"x-time", "1780000000"}}, kBody, kVerifiedAt + 6min)));
 }
 
 TEST(GenericWebhook, TheIdIsAHeaderOrTheDigestOfTheBody) {

@@ -146,7 +146,7 @@ Result<std::vector<PulledEvent>> PullDesk::hand_out(std::vector<store::ClaimedEv
       known.push_back(std::move(event));
       continue;
     }
-    std::string token = to_text({event.claim, handler, question.worker});
+    std::string token = token_text({event.claim, handler, question.worker});
     const Timestamp expires_at = event.claimed_at + question.ttl;
     pulled.push_back({std::move(event), std::move(token), expires_at});
   }

@@ -22,7 +22,7 @@ bool parse(std::string_view text, Number& number) {
 
 }  // namespace
 
-std::string to_text(const PullToken& token) {
+std::string token_text(const PullToken& token) {
   std::string text{kVersion};
   for (const std::string& part :
        {token.claim.event_id.to_string(), std::to_string(token.claim.claim_seq), std::to_string(token.claim.batch),

@@ -16,7 +16,7 @@ struct PullToken {
   std::string worker;
 };
 
-std::string to_text(const PullToken& token);
+std::string token_text(const PullToken& token);
 /// None: it is no token.
 std::optional<PullToken> parse_pull_token(std::string_view text);
 

@@ -19,7 +19,7 @@ PullToken a_token() {
 }
 
 TEST(PullToken, IsReadBack) {
-  const auto token = parse_pull_token(to_text(a_token()));
+  const auto token = parse_pull_token(token_text(a_token()));
   ASSERT_TRUE(token);
   EXPECT_EQ(token->claim.event_id, a_token().claim.event_id);
   EXPECT_EQ(token->claim.claim_seq, 7);

@@ -9,7 +9,7 @@ namespace sluice::runtime {
 namespace {
 
 // An event can be due and still not be claimable (its key is blocked): looking again at once would spin.
-constexpr Duration kShortestRest = std::chrono::milliseconds{20};
+constexpr Duration kShortestPause = std::chrono::milliseconds{20};
 
 Result<void> check_positive(Duration duration, const char* field) {
   if (duration > Duration::zero()) return {};
@@ -277,7 +277,7 @@ Result<Duration> Supervisor::idle_rest() {
   if (!*due) return interval;
   const auto now = store_.now();
   if (!now) return now.error();
-  return std::clamp(std::chrono::duration_cast<Duration>(**due - *now), std::min(kShortestRest, interval), interval);
+  return std::clamp(std::chrono::duration_cast<Duration>(**due - *now), std::min(kShortestPause, interval), interval);
 }
 
 }  // namespace sluice::runtime

@@ -28,15 +28,15 @@ Result<Rows> run(sqlite3* db, const std::string& statement) {
   return rows;
 }
 
-class RawConnection {
+class RawSqlite {
  public:
-  explicit RawConnection(const std::string& path) {
+  explicit RawSqlite(const std::string& path) {
     sqlite3_open_v2(path.c_str(), &db_, SQLITE_OPEN_READWRITE, nullptr);
     sqlite3_busy_timeout(db_, kPatienceMs);
   }
-  ~RawConnection() { sqlite3_close_v2(db_); }
-  RawConnection(const RawConnection&) = delete;
-  RawConnection& operator=(const RawConnection&) = delete;
+  ~RawSqlite() { sqlite3_close_v2(db_); }
+  RawSqlite(const RawSqlite&) = delete;
+  RawSqlite& operator=(const RawSqlite&) = delete;
 
   Result<Rows> run(const std::string& statement) { return contract::run(db_, statement); }
 
@@ -44,7 +44,7 @@ class RawConnection {
   sqlite3* db_ = nullptr;
 };
 
-const std::vector<std::pair<std::string, std::string>> kNames{
+const std::vector<std::pair<std::string, std::string>> kSqliteNames{
     {"outbox", "outbox"},
     {"event_handled", "event_handled"},
     {"deployments", "deployments"},
@@ -71,7 +71,7 @@ class SqliteUnfinishedPublish final : public UnfinishedPublish {
   }
 
  private:
-  RawConnection connection_;
+  RawSqlite connection_;
 };
 
 class SqliteHarness final : public Harness {
@@ -96,11 +96,11 @@ class SqliteHarness final : public Harness {
   void age(Duration by) override { ahead_ += by.count(); }
 
   Result<Rows> raw_sql(const std::string& statement) override {
-    return RawConnection{path_}.run(with_names(statement, kNames));
+    return RawSqlite{path_}.run(with_names(statement, kSqliteNames));
   }
 
   Result<Rows> run_in(const store::NativeTransaction& transaction, const std::string& statement) override {
-    return run(transaction.sqlite, with_names(statement, kNames));
+    return run(transaction.sqlite, with_names(statement, kSqliteNames));
   }
 
   Result<std::unique_ptr<UnfinishedPublish>> begin_unfinished_publish(const Uuid& id) override {
@@ -110,7 +110,7 @@ class SqliteHarness final : public Harness {
   }
 
   Result<std::vector<std::string>> integrity_check() override {
-    auto rows = RawConnection{path_}.run("pragma integrity_check");
+    auto rows = RawSqlite{path_}.run("pragma integrity_check");
     if (!rows) return rows.error();
     std::vector<std::string> damages;
     for (const auto& row : *rows) {

@@ -23,7 +23,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-EventEnvelope event(std::string payload = "{}") {
+EventEnvelope input_event(std::string payload = "{}") {
   EnvelopeDraft draft;
   draft.event_id = *Uuid::parse("01890a5d-ac96-774b-bcce-b302099a8057");
   draft.event_type = "demo.hello";
@@ -39,7 +39,7 @@ std::string content_of(const std::string& path) {
 
 class ExecSinkTest : public testing::Test {
  protected:
-  Verdict run(std::vector<std::string> command, Duration timeout = 30s, const EventEnvelope& one = event()) {
+  Verdict run(std::vector<std::string> command, Duration timeout = 30s, const EventEnvelope& one = input_event()) {
     const auto sink = open_exec_sink({.name = "run", .command = std::move(command), .timeout = timeout});
     return sink->deliver({&one, 1}, {"tests.run", 1, {2}, stop.get_token()}).at(0);
   }
@@ -50,14 +50,14 @@ class ExecSinkTest : public testing::Test {
 };
 
 TEST_F(ExecSinkTest, TheProgramReadsTheEnvelope) {
-  const EventEnvelope large = event("{\"text\":\"" + std::string(200'000, 'x') + "\"}");
+  const EventEnvelope large = input_event("{\"text\":\"" + std::string(200'000, 'x') + "\"}");
   const std::string path = folder.file("out");
   EXPECT_EQ(run({"/bin/sh", "-c", "cat > " + path}, 30s, large).kind, Verdict::Kind::handled);
   EXPECT_EQ(content_of(path), large.to_json());
 }
 
 TEST_F(ExecSinkTest, AProgramThatReadsNothingIsFine) {
-  EXPECT_EQ(run({"/bin/true"}, 30s, event("{\"text\":\"" + std::string(200'000, 'x') + "\"}")).kind,
+  EXPECT_EQ(run({"/bin/true"}, 30s, input_event("{\"text\":\"" + std::string(200'000, 'x') + "\"}")).kind,
             Verdict::Kind::handled);
 }
 
@@ -131,7 +131,7 @@ TEST_F(ExecSinkTest, AMissingProgramIsTriedAgain) {
 
 TEST_F(ExecSinkTest, ABatchKeepsItsOrder) {
   const auto sink = open_exec_sink({.name = "run", .command = {"/bin/sh", "-c", "exit $SLUICE_ATTEMPTS"}});
-  std::vector<EventEnvelope> events(9, event());
+  std::vector<EventEnvelope> events(9, input_event());
   const auto verdicts = sink->deliver(events, {"tests.run", 1, {0, 1, 2, 3, 4, 5, 6, 7, 8}, {}});
   EXPECT_EQ(verdicts[0].kind, Verdict::Kind::handled);
   for (std::size_t i = 1; i < verdicts.size(); ++i) EXPECT_EQ(verdicts[i].error_class, "exit_" + std::to_string(i));

@@ -12,10 +12,10 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 
-const Timestamp kNow = *parse_iso8601("2026-10-21T07:27:00Z");
+const Timestamp kAnsweredAt = *parse_iso8601("2026-10-21T07:27:00Z");
 
 Verdict verdict(const Answer& answer, const StatusRules& rules = {}) {
-  return verdict_of(answer, rules, "https://a.example.com/***", kNow);
+  return verdict_of(answer, rules, "https://a.example.com/***", kAnsweredAt);
 }
 
 Verdict verdict(int status, const StatusRules& rules = {}) { return verdict(Answer{.status = status}, rules); }

@@ -28,11 +28,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kLongestStep{1'000};
 
-struct Job {
-  Exchange* exchange;
-  Batch* batch;
-};
-
 // OpenSSL may write to a connection that is gone.
 void block_sigpipe() {
   sigset_t signals;
@@ -85,6 +80,11 @@ class Courier::Loop {
   }
 
  private:
+  struct Job {
+    Exchange* exchange;
+    Batch* batch;
+  };
+
   void drive(const std::stop_token& stop) {
     block_sigpipe();
     while (!stop.stop_requested()) {

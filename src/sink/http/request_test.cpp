@@ -16,9 +16,9 @@ using testing::Not;
 using testing::StartsWith;
 
 constexpr std::string_view kId = "01890a5d-ac96-774b-bcce-b302099a8057";
-const Timestamp kNow = *parse_iso8601("2026-04-25T01:43:05.9Z");
+const Timestamp kSentAt = *parse_iso8601("2026-04-25T01:43:05.9Z");
 
-EventEnvelope event(std::string source = "billing") {
+EventEnvelope sent_event(std::string source = "billing") {
   EnvelopeDraft draft;
   draft.event_id = *Uuid::parse(kId);
   draft.event_type = "invoice.paid";
@@ -34,15 +34,15 @@ std::string signature(const std::string& key, const std::string& content) {
 }
 
 TEST(DeliveryRequest, IsTheEnvelopeWithAnIdAndATime) {
-  const DeliveryRequest request{event(), {}, kNow};
-  EXPECT_EQ(request.body(), event().to_json());
+  const DeliveryRequest request{sent_event(), {}, kSentAt};
+  EXPECT_EQ(request.body(), sent_event().to_json());
   EXPECT_THAT(request.headers(), ElementsAre("webhook-id: " + std::string{kId}, "webhook-timestamp: 1777081385",
                                              "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"));
 }
 
 TEST(DeliveryRequest, EveryKeySignsTheNewestFirst) {
-  const DeliveryRequest request{event(), {BodyFormat::envelope, {"new key", "old key"}}, kNow};
-  const std::string content = std::string{kId} + ".1777081385." + event().to_json();
+  const DeliveryRequest request{sent_event(), {BodyFormat::envelope, {"new key", "old key"}}, kSentAt};
+  const std::string content = std::string{kId} + ".1777081385." + sent_event().to_json();
   EXPECT_EQ(request.headers().at(2),
             "webhook-signature: " + signature("new key", content) + ' ' + signature("old key", content));
 }
@@ -55,7 +55,7 @@ TEST(DeliveryRequest, SignsAsTheStandardSays) {
 }
 
 TEST(DeliveryRequest, BinaryCloudEventsCarryAttributesInHeaders) {
-  const DeliveryRequest request{event("größe"), {BodyFormat::cloudevents_binary, {"k"}}, kNow};
+  const DeliveryRequest request{sent_event("größe"), {BodyFormat::cloudevents_binary, {"k"}}, kSentAt};
   EXPECT_EQ(request.body(), R"({"total":"12.50 €"})");
   EXPECT_THAT(request.headers(), Contains("ce-specversion: 1.0"));
   EXPECT_THAT(request.headers(), Contains("ce-id: " + std::string{kId}));
@@ -66,15 +66,15 @@ TEST(DeliveryRequest, BinaryCloudEventsCarryAttributesInHeaders) {
 }
 
 TEST(DeliveryRequest, StructuredCloudEventsAreOneObject) {
-  const DeliveryRequest request{event(), {BodyFormat::cloudevents_structured, {}}, kNow};
+  const DeliveryRequest request{sent_event(), {BodyFormat::cloudevents_structured, {}}, kSentAt};
   EXPECT_THAT(std::string{request.body()}, HasSubstr(R"("specversion":"1.0")"));
   EXPECT_THAT(std::string{request.body()}, HasSubstr(R"("data":{"total":"12.50 €"})"));
 }
 
 TEST(DeliveryRequest, KeepsItsBodyWhenItMoves) {
-  DeliveryRequest request{event(), {}, kNow};
+  DeliveryRequest request{sent_event(), {}, kSentAt};
   const DeliveryRequest moved{std::move(request)};
-  EXPECT_EQ(moved.body(), event().to_json());
+  EXPECT_EQ(moved.body(), sent_event().to_json());
 }
 
 TEST(FixedHeaders, NameTheContentAndTheSender) {

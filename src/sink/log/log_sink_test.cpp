@@ -5,7 +5,7 @@
 namespace sluice::sink {
 namespace {
 
-EventEnvelope event(std::string payload) {
+EventEnvelope logged_event(std::string payload) {
   EnvelopeDraft draft;
   draft.event_id = *Uuid::parse("01890a5d-ac96-774b-bcce-b302099a8057");
   draft.event_type = "demo.hello";
@@ -26,7 +26,7 @@ class LogSinkTest : public testing::Test {
 };
 
 TEST_F(LogSinkTest, WritesOneLinePerEventAndHandlesEach) {
-  const std::vector<EventEnvelope> events{event(R"({"n":1})"), event("{}")};
+  const std::vector<EventEnvelope> events{logged_event(R"({"n":1})"), logged_event("{}")};
   const auto verdicts = sink.deliver(events, delivery);
   ASSERT_EQ(verdicts.size(), 2U);
   for (const Verdict& verdict : verdicts) EXPECT_EQ(verdict.kind, Verdict::Kind::handled);
@@ -41,13 +41,13 @@ TEST_F(LogSinkTest, WritesOneLinePerEventAndHandlesEach) {
 }
 
 TEST_F(LogSinkTest, CutsALongPayloadAtACharacterBoundary) {
-  const std::vector<EventEnvelope> events{event("{\"name\":\"Grü€€€€€€\"}")};
+  const std::vector<EventEnvelope> events{logged_event("{\"name\":\"Grü€€€€€€\"}")};
   sink.deliver(events, delivery);
   EXPECT_NE(lines.at(0).find(R"("payload":"{\"name\":\"Grü","payload_cut":true)"), std::string::npos) << lines[0];
 }
 
 TEST_F(LogSinkTest, TellsItsNameAndWhatItWrote) {
-  const std::vector<EventEnvelope> events{event("{}"), event("{}")};
+  const std::vector<EventEnvelope> events{logged_event("{}"), logged_event("{}")};
   sink.deliver(events, delivery);
   const SinkStatus status = sink.status();
   EXPECT_EQ(status.name, "console");

@@ -7,11 +7,11 @@
 namespace sluice::store {
 namespace {
 
-constexpr auto kOneMore = static_cast<std::int32_t>(kGaugeLook) + 1;  // tells "all" from "at least"
+constexpr auto kOneMoreWaited = static_cast<std::int32_t>(kGaugeLook) + 1;  // tells "all" from "at least"
 
 Result<GenerationGauges> count_waited(pq::Connection& connection, Generation generation) {
   const Result<pq::Rows> rows =
-      connection.run(reading(pg_sql::gauge_waited), pq::Params{}.int8(generation).int4(kOneMore));
+      connection.run(reading(pg_sql::gauge_waited), pq::Params{}.int8(generation).int4(kOneMoreWaited));
   if (!rows) return rows.error();
   GenerationGauges gauges;
   gauges.generation = generation;
@@ -47,7 +47,7 @@ Result<StoreGauges> PostgresStore::gauges() {
   for (int row = 0; row < in_flight->size(); ++row) {
     rows[in_flight->int8(row, 0)].in_flight = in_flight->int8(row, 1);
   }
-  const Result<pq::Rows> dead = (*lease)->run(reading(pg_sql::gauge_dead), pq::Params{}.int4(kOneMore));
+  const Result<pq::Rows> dead = (*lease)->run(reading(pg_sql::gauge_dead), pq::Params{}.int4(kOneMoreWaited));
   if (!dead) return dead.error();
   StoreGauges gauges;
   std::int64_t dead_in_all = 0;
