@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "store/postgres/postgres_records.hpp"
 #include "store/postgres/postgres_statement.hpp"
@@ -188,13 +189,16 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim_ahead(const ClaimRequest&
 // What lies behind the head: committed late, passed over, left by whoever died. The server reads it and moves the low
 // mark; nothing that this process believes has a part in that.
 Result<std::vector<ClaimedEvent>> PostgresStore::claim_behind(const std::string& key, const ClaimRequest& request,
-                                                              ScanGroup& group, int limit) {
+                                                              ScanGroup& group, int limit, bool about_to_rest) {
   pq::Params params;
   params.text(std::string_view{key}).int8(request.generation).texts_or_null(route_patterns(request.interests));
   std::uint64_t learnt = 0;
+  std::int64_t upto = 0;
   {
     const std::scoped_lock lock{mutex_};
     learnt = group.learnt;
+    // While there is work, what came since the last look is in the hands of others.
+    upto = about_to_rest ? group.stretches.head() : group.looked_upto;
   }
   const auto start = std::chrono::steady_clock::now();
   const Result<pq::Rows> rows = run(writing(pg_sql::cursor_advance), params);
@@ -202,10 +206,9 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim_behind(const std::string&
   const auto spent = std::chrono::steady_clock::now() - start;
   const std::int64_t low = rows->int8(0, 0);
   const std::optional<std::int64_t> first_open = rows->is_null(0, 1) ? std::nullopt : std::optional{rows->int8(0, 1)};
-  const std::int64_t upto = rows->int8(0, 2);
 
   std::vector<ClaimedEvent> events;
-  if (first_open) {
+  if (first_open && *first_open <= upto) {
     Result<Taken> taken = take(request, {*first_open - 1, upto}, limit, false);
     if (!taken) return std::move(taken).error();
     events = std::move(taken->events);
@@ -214,13 +217,14 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim_behind(const std::string&
   if (!still_known(group, learnt)) return events;
   const bool moved = low > group.low;
   group.low = std::max(group.low, low);
+  group.looked_upto = rows->int8(0, 2);
   // Soon again while low follows or something was found; ever later while a transaction holds it back.
   group.pause = moved || !events.empty()
                     ? kSoon
                     : std::clamp<Duration>(2 * group.pause, kSoon, std::max<Duration>(kSoon, options_.sweep_interval));
   group.not_before = start + std::max<std::chrono::steady_clock::duration>(group.pause, kRestAfterLook * spent);
   group.next_look = start + options_.sweep_interval;
-  if (static_cast<int>(events.size()) >= limit) group.not_before = group.next_look = start;
+  group.more_behind = static_cast<int>(events.size()) >= limit;
   group.owed = group.low < group.stretches.head();
   return events;
 }
@@ -231,11 +235,21 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim(const ClaimRequest& reque
   const Result<ScanGroup*> group = scan_group(key);
   if (!group) return group.error();
 
+  bool more_behind = false;
+  {
+    const std::scoped_lock lock{mutex_};
+    more_behind = std::exchange((*group)->more_behind, false);
+  }
+  if (more_behind) {
+    Result<std::vector<ClaimedEvent>> behind = claim_behind(key, request, **group, request.limit, true);
+    if (!behind || !behind->empty()) return behind;
+  }
   Result<std::vector<ClaimedEvent>> events = claim_ahead(request, **group);
   if (!events) return events;
-  if (wants_look_back(**group, events->empty())) {
+  const bool about_to_rest = events->empty();
+  if (wants_look_back(**group, about_to_rest)) {
     const int room = request.limit - static_cast<int>(events->size());
-    Result<std::vector<ClaimedEvent>> behind = claim_behind(key, request, **group, std::max(room, 1));
+    Result<std::vector<ClaimedEvent>> behind = claim_behind(key, request, **group, std::max(room, 1), about_to_rest);
     // What was claimed must reach the caller, whatever became of the look back.
     if (behind) std::move(behind->begin(), behind->end(), std::back_inserter(*events));
   }

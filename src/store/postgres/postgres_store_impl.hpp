@@ -116,9 +116,11 @@ class PostgresStore final : public Store {
     std::uint64_t learnt = 0;  ///< the pool's opened() when the mark was loaded
     ScanStretches stretches;
     std::int64_t low = 0;  ///< the group's mark in the database when it was last seen: tells whether to look back
-    Duration pause{};      ///< between looks back of who rests
+    std::int64_t looked_upto = 0;                        ///< how far the last look back has read
+    Duration pause{};                                    ///< between looks back of who rests
     std::chrono::steady_clock::time_point next_look{};   ///< back, while there is work
     std::chrono::steady_clock::time_point not_before{};  ///< a look back that soon would cost too much
+    bool more_behind = false;                            ///< the last look back found more than it could take
     bool owed = false;                                   ///< somebody rests who has not looked
   };
 
@@ -143,7 +145,7 @@ class PostgresStore final : public Store {
   Result<Taken> take_swiftly(const ClaimRequest& request, const Stretch& stretch);
   Taken taken_from(const pq::Rows& rows, Generation generation, const Stretch& stretch, const StretchView& view);
   Result<std::vector<ClaimedEvent>> claim_behind(const std::string& key, const ClaimRequest& request, ScanGroup& group,
-                                                 int limit);
+                                                 int limit, bool about_to_rest);
   bool wants_look_back(ScanGroup& group, bool about_to_rest);
   /// The walks, from the beginning where the server may have forgotten claims since; under walks_mutex_, with a lease.
   PendingWalks& current_walks();
