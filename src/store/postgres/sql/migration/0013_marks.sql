@@ -457,7 +457,8 @@ declare
     c_rows   constant int := 10000;
     c_parks  constant int := 1000;
     v_parks  int := 0;
-    v_last   bigint := (select s.last_value from core.outbox_seq s);
+    -- A sequence that has given out nothing yet tells the number that it will give out first.
+    v_last   bigint := (select s.last_value - (not s.is_called)::int from core.outbox_seq s);
     v_row    core.claim_cursors;
     v_at     bigint;
     v_plain  bigint;
