@@ -131,6 +131,16 @@ TEST_F(PostgresClaim, TheLowMarkIsMovedByWhoeverIsFirstInItsTransaction) {
   EXPECT_EQ(rival.run("select from core.claim_cursor_advance('1', 1, null)").sqlstate, "SL409");
 }
 
+TEST_F(PostgresClaim, WhatIsParkedAndWaitsForAHandlerThatGoesIsFreedOfBoth) {
+  session.must("insert into core.subscriptions (generation, handler_name, event_types) values (1, 'a.gone', '{*}')");
+  session.must(
+      "insert into core.outbox (event_type, source, generation, ordering_key, retry_after, blocked_since, lane, "
+      "progress) "
+      "values ('a', 'worlds', 1, 'k', now() + interval '10 minutes', now(), 'a', '[{\"handler\": \"a.gone\"}]')");
+  session.must("select core.unsubscribe(1, 'a.gone', 'me', 'sql', '')");
+  EXPECT_EQ(count("progress is null and lane is null and blocked_since is null and retry_after <= now()"), "1");
+}
+
 // Numbers that are not what the scan assumes: the patrol makes their events due.
 class PostgresPatrolledClaim : public PostgresClaim {
  protected:
@@ -140,7 +150,9 @@ class PostgresPatrolledClaim : public PostgresClaim {
   }
   std::string patrol() {
     return session
-        .must("select string_agg(cause, ' ') from core.patrol_step('p', '1 min', '0', '1 day', 100000) where id is not null")
+        .must(
+            "select string_agg(cause, ' ') from core.patrol_step('p', '1 min', '0', '1 day', 100000) where id is not "
+            "null")
         .value();
   }
   void expect_found_by_the_patrol(std::size_t count) {

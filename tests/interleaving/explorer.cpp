@@ -13,7 +13,8 @@ std::uint64_t merges(const std::vector<std::size_t>& lengths) {
   long double count = 1;
   std::size_t total = 0;
   for (const std::size_t length : lengths) {
-    for (std::size_t i = 1; i <= length; ++i) count = count * static_cast<long double>(++total) / static_cast<long double>(i);
+    for (std::size_t i = 1; i <= length; ++i)
+      count = count * static_cast<long double>(++total) / static_cast<long double>(i);
   }
   return count > 1e15L ? 1'000'000'000'000'000 : static_cast<std::uint64_t>(count + 0.5L);
 }
@@ -115,7 +116,8 @@ Played play(const std::vector<Script>& scripts, std::deque<Player>& players, con
   };
 
   for (int rounds = 0; !left.empty() && played.objection.empty(); ++rounds) {
-    const auto turn = std::find_if(left.begin(), left.end(), [&](int session) { return !waiting[static_cast<std::size_t>(session)]; });
+    const auto turn = std::find_if(left.begin(), left.end(),
+                                   [&](int session) { return !waiting[static_cast<std::size_t>(session)]; });
     if (turn != left.end()) {
       const auto session = static_cast<std::size_t>(*turn);
       left.erase(turn);

@@ -34,8 +34,9 @@ TEST_F(Mutant, TheMarkStandsOnTheLatestTransactionThatEnded) {
 }
 
 // A head that jumps over events is a matter of speed, as long as nobody saves it.
-const std::pair<std::string, std::string> kHeadJumps{"count(*), max(c.seq)\n        into v_fresh",
-                                                     "count(*) filter (where not c.blocked), max(c.seq)\n        into v_fresh"};
+const std::pair<std::string, std::string> kHeadJumps{
+    "count(*), max(c.seq)\n        into v_fresh",
+    "count(*) filter (where not c.blocked), max(c.seq)\n        into v_fresh"};
 
 TEST_F(Mutant, AHeadThatJumpsStrandsNothing) {
   world.mutate("outbox_claim", {kHeadJumps});
@@ -81,6 +82,21 @@ TEST_F(Mutant, KeysInFlightAreNotHeld) {
 TEST_F(Mutant, TheFloorOfTheKeysDoesNotWaitForOpenTransactions) {
   world.mutate("key_floor_advance", {{"if not v_ended then\n        return;", "if false then\n        return;"}});
   EXPECT_NE(violation(two_looks()), "");
+}
+
+TEST_F(Mutant, AnEventIsParkedWhileASubscriptionIsWithdrawn) {
+  world.mutate("unsubscribe", {{"perform pg_advisory_xact_lock(hashtextextended('sluice.park', 0));", ""}});
+  EXPECT_NE(violation(withdrawn()), "");
+}
+
+TEST_F(Mutant, WhatNobodySubscribesToKeepsWhatItWasReleasedWith) {
+  world.mutate("outbox_unblock", {{"if core.outbox_subscribed(v_parked) then", "if true then"}});
+  EXPECT_NE(violation(passers_by()), "");
+}
+
+TEST_F(Mutant, TheFirstNumberOfASequenceCountsAsDrawn) {
+  world.mutate("claim_cursor_advance", {{"s.last_value - (not s.is_called)::int", "s.last_value"}});
+  EXPECT_NE(violation(late_commits()), "");
 }
 
 TEST_F(Mutant, TheEndOfAnEventMakesNoOtherDue) {

@@ -13,7 +13,7 @@ void run(const std::vector<Step>& steps) {
 
 Scenario late_commits() {
   return {.name = "late commits", .scripts = [](World& w) -> std::vector<Script> {
-            return {{"P1", {w.publish_begun("P1", {"A"}), w.commit("P1")}},
+            return {{"P1", {w.publish_begun("P1", {"A"}), w.rollback("P1")}},
                     {"P2", {w.publish_begun("P2", {"B"}), w.commit("P2")}},
                     {"L1", {w.look("L1"), w.look("L1")}},
                     {"L2", {w.look_begun("L2"), w.commit("L2")}}};
@@ -22,8 +22,7 @@ Scenario late_commits() {
 
 Scenario two_looks() {
   return {.name = "two looks",
-          .scripts =
-              [](World& w) -> std::vector<Script> {
+          .scripts = [](World& w) -> std::vector<Script> {
             return {{"P1", {w.publish_begun("P1", {"A"}), w.commit("P1")}},
                     {"P2", {w.publish_begun("P2", {"B", "k"}), w.commit("P2")}},
                     {"P3", {w.publish("P3", {"C", "k"})}},
@@ -39,11 +38,11 @@ Scenario little_room() {
   return {.name = "little room",
           .setup =
               [](World& w) {
-                run({w.publish("S", {"A1", "k"}), w.publish("S", {"A2", "k"}), w.publish("S", {"A3", "k"}), w.publish("S", {"A4", "k"}),
-                     w.publish("S", {"B1", "l"}), w.publish("S", {"C1"}), w.publish("S", {"B2", "l"}), w.publish("S", {"C2"})});
+                run({w.publish("S", {"A1", "k"}), w.publish("S", {"A2", "k"}), w.publish("S", {"A3", "k"}),
+                     w.publish("S", {"A4", "k"}), w.publish("S", {"B1", "l"}), w.publish("S", {"C1"}),
+                     w.publish("S", {"B2", "l"}), w.publish("S", {"C2"})});
               },
-          .scripts =
-              [](World& w) -> std::vector<Script> {
+          .scripts = [](World& w) -> std::vector<Script> {
             return {{"W1", {w.claim("W1", 2), w.settle("W1")}},
                     {"W2", {w.claim("W2", 2), w.settle("W2")}},
                     {"W3", {w.claim("W3", 3)}},
@@ -54,9 +53,11 @@ Scenario little_room() {
 
 Scenario late_successor() {
   return {.name = "late successor",
-          .setup = [](World& w) { run({w.publish("S", {"A", "k"}), w.claim("W1")}); },
-          .scripts =
-              [](World& w) -> std::vector<Script> {
+          .setup =
+              [](World& w) {
+                run({w.publish("S", {"A", "k"}), w.claim("W1")});
+              },
+          .scripts = [](World& w) -> std::vector<Script> {
             return {{"P", {w.publish_begun("P", {"B", "k"}), w.commit("P")}},
                     {"Q", {w.publish("Q", {"C", "k"})}},
                     {"W1", {w.settle_begun("W1"), w.settle_committed("W1")}},
@@ -68,8 +69,7 @@ Scenario late_successor() {
 
 Scenario out_of_order() {
   return {.name = "out of order",
-          .scripts =
-              [](World& w) -> std::vector<Script> {
+          .scripts = [](World& w) -> std::vector<Script> {
             return {{"P1", {w.publish_begun("P1", {"B", "k"}), w.commit("P1")}},
                     {"P2", {w.publish("P2", {"C", "k"})}},
                     {"W1", {w.claim("W1"), w.settle("W1", End::retry)}},
@@ -81,9 +81,11 @@ Scenario out_of_order() {
 
 Scenario expiry() {
   return {.name = "expiry",
-          .setup = [](World& w) { run({w.publish("S", {"A", "k"}), w.publish("S", {"B", "k"}), w.publish("S", {"C"}), w.claim("W1")}); },
-          .scripts =
-              [](World& w) -> std::vector<Script> {
+          .setup =
+              [](World& w) {
+                run({w.publish("S", {"A", "k"}), w.publish("S", {"B", "k"}), w.publish("S", {"C"}), w.claim("W1")});
+              },
+          .scripts = [](World& w) -> std::vector<Script> {
             return {{"W1", {w.settle_begun("W1"), w.settle_committed("W1")}},
                     {"R", {w.expire("R"), w.reap("R")}},
                     {"P", {w.publish("P", {"D", "k"})}},
@@ -95,9 +97,11 @@ Scenario expiry() {
 
 Scenario replayed() {
   return {.name = "replay",
-          .setup = [](World& w) { run({w.publish("S", {"A", "k"}), w.claim("S"), w.settle("S", End::failed)}); },
-          .scripts =
-              [](World& w) -> std::vector<Script> {
+          .setup =
+              [](World& w) {
+                run({w.publish("S", {"A", "k"}), w.claim("S"), w.settle("S", End::failed)});
+              },
+          .scripts = [](World& w) -> std::vector<Script> {
             return {{"P", {w.publish_begun("P", {"B", "k"}), w.commit("P")}},
                     {"O", {w.replay("O", "A")}},
                     {"Q", {w.publish("Q", {"C", "k"})}},
@@ -111,9 +115,11 @@ Scenario replayed() {
 Scenario withdrawn() {
   return {.name = "withdrawn",
           .subscriptions = {{"x.all", "x.*"}, {"y.only", "y.*"}},
-          .setup = [](World& w) { run({w.publish("S", {"A", "k", "y.happened"}), w.publish("S", {"B", "k"})}); },
-          .scripts =
-              [](World& w) -> std::vector<Script> {
+          .setup =
+              [](World& w) {
+                run({w.publish("S", {"A", "k", "y.happened"}), w.publish("S", {"B", "k"})});
+              },
+          .scripts = [](World& w) -> std::vector<Script> {
             return {{"U", {w.unsubscribe_begun("U", "y.only"), w.commit("U")}},
                     {"P", {w.publish("P", {"C", "k"})}},
                     {"L", {w.look_begun("L", "x.*"), w.commit("L"), w.look("L", "x.*")}},
@@ -123,11 +129,28 @@ Scenario withdrawn() {
           .drained_by = "W"};
 }
 
+Scenario passers_by() {
+  return {.name = "passers-by",
+          .subscriptions = {{"x.all", "x.*"}},
+          .setup =
+              [](World& w) {
+                run({w.publish("S", {"A", "k"}), w.publish("S", {"B", "k", "y.happened"}), w.publish("S", {"C", "k"}),
+                     w.claim("W1", 10, "x.*")});
+              },
+          .scripts = [](World& w) -> std::vector<Script> {
+            return {{"P", {w.publish("P", {"D", "k"})}},
+                    {"W1", {w.settle_begun("W1"), w.settle_committed("W1")}},
+                    {"L1", {w.look("L1", "x.*"), w.look("L1", "x.*")}},
+                    {"L2", {w.look("L2"), w.look("L2")}}};
+          },
+          .patterns = {"x.*"},
+          .drained_by = "W1"};
+}
+
 Scenario two_groups() {
   return {.name = "two groups",
           .subscriptions = {{"x.all", "x.*"}, {"z.all", "*"}},
-          .scripts =
-              [](World& w) -> std::vector<Script> {
+          .scripts = [](World& w) -> std::vector<Script> {
             return {{"P1", {w.publish_begun("P1", {"A", "k"}), w.commit("P1")}},
                     {"P2", {w.publish("P2", {"B", "k", "y.happened"}), w.publish("P2", {"C", "", "y.happened"})}},
                     {"W1", {w.claim("W1", 10, "x.*"), w.settle("W1")}},
@@ -141,9 +164,11 @@ Scenario two_groups() {
 
 Scenario overlapping_claims() {
   return {.name = "overlapping claims",
-          .setup = [](World& w) { run({w.publish("S", {"A", "k"}), w.publish("S", {"X"})}); },
-          .scripts =
-              [](World& w) -> std::vector<Script> {
+          .setup =
+              [](World& w) {
+                run({w.publish("S", {"A", "k"}), w.publish("S", {"X"})});
+              },
+          .scripts = [](World& w) -> std::vector<Script> {
             return {{"P", {w.publish_begun("P", {"B", "k"}), w.commit("P")}},
                     {"W1", {w.claim_begun("W1", 1), w.commit("W1"), w.settle("W1")}},
                     {"W2", {w.claim_begun("W2"), w.commit("W2"), w.settle_begun("W2"), w.settle_committed("W2")}},

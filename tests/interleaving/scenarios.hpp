@@ -5,7 +5,7 @@
 
 namespace sluice::test {
 
-/// Two publishers that commit late, and looks back that may move the low mark over them.
+/// Two publishers that end late, one by a rollback, and looks back that may move the low mark over them.
 Scenario late_commits();
 /// The same with workers, and looks that may act on what was seen a moment ago.
 Scenario two_looks();
@@ -21,6 +21,8 @@ Scenario expiry();
 Scenario replayed();
 /// The only subscriber of what others wait for goes.
 Scenario withdrawn();
+/// Events of a key that nobody subscribes to any more stand between those that somebody does.
+Scenario passers_by();
 /// Groups that want different events of one key.
 Scenario two_groups();
 /// Claims that overlap, over one key.

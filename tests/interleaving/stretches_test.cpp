@@ -148,7 +148,8 @@ void explore_workers(std::size_t workers, std::size_t claims, std::uint64_t seed
       }
       process.drain();
       ASSERT_EQ(process.table.taken.size(), static_cast<std::size_t>(kTop)) << "seed " << seed << ", order " << number;
-      ASSERT_TRUE(std::all_of(process.table.taken.begin(), process.table.taken.end(), [](const auto& one) { return one.second == 1; }))
+      ASSERT_TRUE(std::all_of(process.table.taken.begin(), process.table.taken.end(),
+                              [](const auto& one) { return one.second == 1; }))
           << "seed " << seed << ", order " << number;
     }
   }

@@ -32,9 +32,40 @@ T value_of(Result<T> result, const char* what) {
   if constexpr (!std::is_void_v<T>) return std::move(result).value();
 }
 
+// Functions, because their plans are kept. What must hold after every step, and what must not be there in the end.
+constexpr const char* kJudge = R"(
+create schema explorer;
+create function explorer.objection(p_generation bigint) returns text
+language plpgsql set plan_cache_mode = force_generic_plan set jit = off as $$
+begin
+    return coalesce(
+        (select 'two of one key are in flight: ' || string_agg(o.idempotency_key, ', ') from core.outbox o
+         where o.generation = p_generation and o.status = 'in_flight' and o.ordering_key is not null
+         group by o.ordering_key having count(*) > 1 limit 1),
+        (select 'the low mark of group ' || c.group_key || ' has passed ' || o.idempotency_key
+         from core.outbox o join core.claim_cursors c on o.generation = c.generation and o.seq <= c.low
+         where o.generation = p_generation and o.status = 'pending' and o.retry_after is null and o.deleted_at is null
+           and (c.interests is null or core.outbox_route(o) like any (c.interests)) limit 1),
+        (select 'the floor of the keys has passed ' || o.idempotency_key from core.outbox o
+         where o.generation = p_generation and o.ordering_key is not null
+           and o.seq <= (select c.low from core.claim_cursors c where c.group_key = '')
+           and o.status = 'pending' and o.retry_after is null and o.deleted_at is null and core.outbox_subscribed(o) limit 1));
+end $$;
+create function explorer.leftover(p_generation bigint, p_claims boolean) returns text
+language plpgsql set plan_cache_mode = force_generic_plan set jit = off as $$
+begin
+    return coalesce(
+        (select 'left ' || o.status || ': ' || o.idempotency_key || coalesce(', retry_after in ' || (o.retry_after - now()), '')
+         from core.outbox o
+         where o.generation = p_generation and o.status in ('pending', 'in_flight') and core.outbox_subscribed(o) limit 1),
+        (select 'key still held: ' || k.ordering_key from core.keys_in_flight k limit 1),
+        (select 'claim still there: ' || c.batch from core.claims c where p_claims and c.generation = p_generation limit 1));
+end $$;
+)";
+
 }  // namespace
 
-World::World() { control_.must("set client_min_messages = warning"); }
+World::World() { control_.must(kJudge); }
 
 // Setting up ---------------------------------------------------------------------------------------------------------
 
@@ -59,16 +90,22 @@ void World::renew(const std::map<std::string, std::string>& subscriptions) {
   const std::string number = std::to_string(generation_);
   std::string text = "insert into core.deployments (generation, state) values (" + number + ", 'live');";
   for (const auto& [handler, pattern] : subscriptions)
-    text += "insert into core.subscriptions (generation, handler_name, event_types) values (" + number + ", '" + handler +
-            "', '{" + pattern + "}');";
+    text += "insert into core.subscriptions (generation, handler_name, event_types) values (" + number + ", '" +
+            handler + "', '{" + pattern + "}');";
   // A floor that has to be walked again is as good as one that stands where the last order left it.
-  if (generation_ % 2 == 0) text += "update core.claim_cursors set low = 0, mark = 0, mark_xid = 0 where group_key = '';";
+  if (generation_ % 2 == 0)
+    text += "update core.claim_cursors set low = 0, mark = 0, mark_xid = 0 where group_key = '';";
   control_.must(text);
 }
 
 void World::mutate(const std::string& function, const std::vector<std::pair<std::string, std::string>>& parts) {
-  std::string text = control_.must("select pg_get_functiondef(p.oid) from pg_proc p where p.pronamespace = 'core'::regnamespace "
-                                   "and p.proname = '" + function + "'").value();
+  std::string text =
+      control_
+          .must(
+              "select pg_get_functiondef(p.oid) from pg_proc p where p.pronamespace = 'core'::regnamespace "
+              "and p.proname = '" +
+              function + "'")
+          .value();
   for (const auto& [from, to] : parts) {
     const std::size_t at = text.find(from);
     ASSERT_NE(at, std::string::npos) << function << " no longer has: " << from;
@@ -146,8 +183,9 @@ std::string World::insert(Session& session, const Event& event) {
     notes_[event.name] = {.key = key_of(event), .type = event.type, .began = ++tick_};
   }
   session.publishing.push_back(event.name);
-  return "insert into core.outbox (event_type, source, generation, idempotency_key, ordering_key) values ('" + event.type +
-         "', 'tests', " + std::to_string(generation_) + ", '" + event.name + "', nullif('" + key_of(event) + "', ''))";
+  return "insert into core.outbox (event_type, source, generation, idempotency_key, ordering_key) values ('" +
+         event.type + "', 'tests', " + std::to_string(generation_) + ", '" + event.name + "', nullif('" +
+         key_of(event) + "', ''))";
 }
 
 void World::committed(Session& session) {
@@ -196,7 +234,8 @@ std::set<std::string> World::open_ones() {
   std::set<std::string> open;
   for (const auto& [name, note] : notes_) {
     const bool wanted = std::any_of(subscriptions_.begin(), subscriptions_.end(), [&](const auto& subscription) {
-      return Interest{.event_type = subscription.second}.matches({.event_type = note.type, .target = {}, .channel = "c"});
+      return Interest{.event_type = subscription.second}.matches(
+          {.event_type = note.type, .target = {}, .channel = "c"});
     });
     if (note.open && wanted) open.insert(name);
   }
@@ -212,8 +251,8 @@ void World::claimed(Session& session, const std::string& name, const store::Clai
   Note& note = notes_[name];
   ++note.claims;
   for (const auto& [earlier, other] : notes_) {
-    if (!note.key.empty() && earlier != name && other.key == note.key && other.committed > 0 && other.committed < note.began &&
-        open_before.contains(earlier) && open_now.contains(earlier))
+    if (!note.key.empty() && earlier != name && other.key == note.key && other.committed > 0 &&
+        other.committed < note.began && open_before.contains(earlier) && open_now.contains(earlier))
       broken_ = name + " was claimed before " + earlier + ", the earlier one of its key";
   }
 }
@@ -232,12 +271,15 @@ Step World::claim_begun(const std::string& who, int limit) {
     session.in_transaction = true;
     by_sql_ = true;
     must(session, "begin");
-    const auto answer = sql_of(session).run(
-        "select idempotency_key, id, claim_seq, batch from core.outbox_claim(" + std::to_string(generation_) + ", '" +
-        session.name + "', " + std::to_string(limit) + ", '5 min', 0, null, null, null, null, true) where id is not null");
+    const auto answer =
+        sql_of(session).run("select idempotency_key, id, claim_seq, batch from core.outbox_claim(" +
+                            std::to_string(generation_) + ", '" + session.name + "', " + std::to_string(limit) +
+                            ", '5 min', 0, null, null, null, null, true) where id is not null");
     if (!answer.ok()) throw std::runtime_error(answer.error);
     for (const auto& row : answer.rows)
-      claimed(session, *row[0], {.event_id = *Uuid::parse(*row[1]), .claim_seq = std::stoll(*row[2]), .batch = std::stoll(*row[3])}, open);
+      claimed(session, *row[0],
+              {.event_id = *Uuid::parse(*row[1]), .claim_seq = std::stoll(*row[2]), .batch = std::stoll(*row[3])},
+              open);
   });
 }
 
@@ -275,11 +317,14 @@ void World::settled(const Held& held, const std::vector<Uuid>& fenced, End end) 
 }
 
 Step World::settle(const std::string& who, End end) {
-  return step(end == End::delivered ? "settle" : end == End::retry ? "settle: retry" : "settle: failed", who, [this, end](Session& session) {
-    const Held held = std::exchange(session.held, {});
-    if (held.empty()) return;
-    settled(held, value_of(store_of(session).settle(items(held, end)), "settle").fenced, end);
-  });
+  return step(end == End::delivered ? "settle"
+              : end == End::retry   ? "settle: retry"
+                                    : "settle: failed",
+              who, [this, end](Session& session) {
+                const Held held = std::exchange(session.held, {});
+                if (held.empty()) return;
+                settled(held, value_of(store_of(session).settle(items(held, end)), "settle").fenced, end);
+              });
 }
 
 Step World::settle_begun(const std::string& who, End end) {
@@ -320,14 +365,17 @@ Step World::look_begun(const std::string& who, const std::string& pattern) {
 Step World::glance(const std::string& who) {
   return step("glance", who, [this](Session& session) {
     must(session,
-         "select set_config('glance.first_open', coalesce((select min(seq)::text from core.outbox where status = 'pending' "
-         "and retry_after is null and generation = " + std::to_string(generation_) + "), ''), false)");
+         "select set_config('glance.first_open', coalesce((select min(seq)::text from core.outbox where status = "
+         "'pending' "
+         "and retry_after is null and generation = " +
+             std::to_string(generation_) + "), ''), false)");
   });
 }
 
 Step World::expire(const std::string& who) {
   return step("expire", who, [this](Session& session) {
-    must(session, "update core.claims set ttl = '0', expires_at = now() where generation = " + std::to_string(generation_));
+    must(session,
+         "update core.claims set ttl = '0', expires_at = now() where generation = " + std::to_string(generation_));
   });
 }
 
@@ -350,8 +398,9 @@ void World::reap_now(Session& session) {
 Step World::replay(const std::string& who, const std::string& event) {
   return step("replay " + event, who, [this, event](Session& session) {
     const std::string number = std::to_string(generation_);
-    const auto answer = sql_of(session).run("select core.outbox_replay(id, " + number + ", 'tester') from core.outbox where generation = " +
-                                            number + " and idempotency_key = '" + event + "'");
+    const auto answer = sql_of(session).run("select core.outbox_replay(id, " + number +
+                                            ", 'tester') from core.outbox where generation = " + number +
+                                            " and idempotency_key = '" + event + "'");
     if (answer.sqlstate == "SL409") return;  // it has not failed
     if (!answer.ok()) throw std::runtime_error(answer.error);
     if (answer.rows.empty()) return;
@@ -365,7 +414,8 @@ Step World::unsubscribe_begun(const std::string& who, const std::string& handler
   return step("begin, unsubscribe " + handler, who, [this, handler](Session& session) {
     session.in_transaction = true;
     session.withdrawing = handler;
-    must(session, "begin; select core.unsubscribe(" + std::to_string(generation_) + ", '" + handler + "', 'tester', 'sql', '')");
+    must(session,
+         "begin; select core.unsubscribe(" + std::to_string(generation_) + ", '" + handler + "', 'tester', 'sql', '')");
   });
 }
 
@@ -382,8 +432,9 @@ Step World::crash(const std::string& who, const std::string& victim) {
 
 void World::stop(const std::string& session) {
   SqlSession killer{database_.url()};
-  killer.must("select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = current_database() and " +
-              (session.empty() ? "application_name like 'inter\\_%'" : "application_name = '" + application(session) + "'"));
+  killer.must(
+      "select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = current_database() and " +
+      (session.empty() ? "application_name like 'inter\\_%'" : "application_name = '" + application(session) + "'"));
 }
 
 bool World::waits(const std::string& session) {
@@ -398,22 +449,7 @@ std::string World::objection() {
     const std::scoped_lock lock{mutex_};
     if (!broken_.empty()) return broken_;
   }
-  const std::string number = std::to_string(generation_);
-  return control_
-      .must("select 'two of one key are in flight: ' || string_agg(idempotency_key, ', ') from core.outbox where generation = " + number +
-            " and status = 'in_flight' and ordering_key is not null group by ordering_key having count(*) > 1 "
-            "union all "
-            "select 'the low mark of group ' || c.group_key || ' has passed ' || o.idempotency_key "
-            "from core.claim_cursors c join core.outbox o on o.generation = c.generation and o.seq <= c.low "
-            "where c.generation = " + number +
-            " and o.status = 'pending' and o.retry_after is null and o.deleted_at is null "
-            "and (c.interests is null or core.outbox_route(o) like any (c.interests)) "
-            "union all "
-            "select 'the floor of the keys has passed ' || o.idempotency_key "
-            "from core.claim_cursors c join core.outbox o on o.generation = " + number +
-            " and o.seq <= c.low where c.group_key = '' and o.ordering_key is not null "
-            "and o.status = 'pending' and o.retry_after is null and o.deleted_at is null and core.outbox_subscribed(o) limit 1")
-      .value();
+  return control_.must("select explorer.objection(" + std::to_string(generation_) + ")").value();
 }
 
 std::string World::drained(const std::string& name, const std::vector<std::string>& patterns) {
@@ -443,8 +479,8 @@ std::string World::drained(const std::string& name, const std::vector<std::strin
         control_
             .must("with aged as (update core.outbox set retry_after = now() where generation = " + number +
                   " and status = 'pending' and retry_after > now() and retry_after < now() + interval '5 seconds') "
-                  "select count(*) from core.outbox o where o.generation = " + number +
-                  " and o.status in ('pending', 'in_flight') and core.outbox_subscribed(o)")
+                  "select count(*) from core.outbox o where o.generation = " +
+                  number + " and o.status in ('pending', 'in_flight') and core.outbox_subscribed(o)")
             .value();
     if (left == "0") break;
     if (!crashed_) continue;
@@ -453,14 +489,10 @@ std::string World::drained(const std::string& name, const std::vector<std::strin
   }
   if (std::string wrong = objection(); !wrong.empty()) return wrong;
   for (const auto& [event, note] : notes_) {
-    if (!crashed_ && note.claims > note.most_claims) return event + " was claimed " + std::to_string(note.claims) + " times";
+    if (!crashed_ && note.claims > note.most_claims)
+      return event + " was claimed " + std::to_string(note.claims) + " times";
   }
-  return control_
-      .must("select 'left ' || status || ': ' || idempotency_key || coalesce(', retry_after ' || (retry_after - now()), '') "
-            "from core.outbox o where generation = " + number + " and status in ('pending', 'in_flight') and core.outbox_subscribed(o) "
-            "union all select 'key still held: ' || ordering_key from core.keys_in_flight "
-            "union all select 'claim still there: ' || batch from core.claims where " + (crashed_ || by_sql_ ? "false" : "true") +
-            " and generation = " + number + " limit 1")
+  return control_.must("select explorer.leftover(" + number + ", " + (crashed_ || by_sql_ ? "false" : "true") + ")")
       .value();
 }
 
@@ -499,8 +531,9 @@ Exploration explore(const Scenario& scenario, World& world, std::uint64_t most, 
       played.objection = world.drained(anew ? "drain" : scenario.drained_by, scenario.patterns);
     }
     if (played.objection.empty()) continue;
-    exploration.violation = scenario.name + ", seed " + std::to_string(seed) + ", order " + std::to_string(exploration.orders) +
-                            " of " + std::to_string(orders.count()) + ": " + played.objection + "\n" + played.trace;
+    exploration.violation = scenario.name + ", seed " + std::to_string(seed) + ", order " +
+                            std::to_string(exploration.orders) + " of " + std::to_string(orders.count()) + ": " +
+                            played.objection + "\n" + played.trace;
     break;
   }
   return exploration;

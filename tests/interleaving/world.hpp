@@ -84,7 +84,7 @@ class World {
     std::string name;
     std::unique_ptr<SqlSession> sql;
     std::unique_ptr<store::Store> store;
-    std::vector<std::string> publishing;             ///< in the open transaction
+    std::vector<std::string> publishing;  ///< in the open transaction
     Held held;
     std::unique_ptr<store::EffectTransaction> effect;
     Held settling;  ///< in the effect
@@ -102,7 +102,8 @@ class World {
   std::string insert(Session& session, const Event& event);
   void committed(Session& session);
   std::set<std::string> open_ones();
-  void claimed(Session& session, const std::string& name, const store::ClaimRef& claim, const std::set<std::string>& open_before);
+  void claimed(Session& session, const std::string& name, const store::ClaimRef& claim,
+               const std::set<std::string>& open_before);
   std::vector<store::SettleItem> items(const Held& held, End end);
   void settled(const Held& held, const std::vector<Uuid>& fenced, End end);
   store::ClaimRequest request(const std::string& worker, int limit, const std::string& pattern) const;
