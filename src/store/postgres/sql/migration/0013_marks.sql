@@ -80,7 +80,8 @@ $$;
 
 -- Parks events that wait behind another one of their key: out of the scan, until the other one's end makes them due (or
 -- ten minutes have passed). Returns the numbers of those that it parked. The blocker's row is held meanwhile: a settle
--- that is under way cannot see this event, so where one is, the event is left as it is and somebody comes back.
+-- that is under way cannot see this event, so where one is, the event is left as it is and somebody comes back. So it is
+-- while a subscription is withdrawn, which releases what is parked and could not see it either.
 create function core.outbox_park(p_ids uuid[]) returns bigint[]
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
@@ -88,19 +89,24 @@ set enable_seqscan = off
 set enable_bitmapscan = off
 as $$
 declare
-    v_event  core.outbox;
-    v_parked bigint[] := '{}';
-    v_id     uuid;
+    v_event   core.outbox;
+    v_blocker uuid;
+    v_parked  bigint[] := '{}';
+    v_id      uuid;
 begin
+    if not pg_try_advisory_xact_lock_shared(hashtextextended('sluice.park', 0)) then
+        return v_parked;
+    end if;
     foreach v_id in array p_ids loop
         select * into v_event from core.outbox o
         where o.id = v_id and o.status = 'pending' and o.deleted_at is null and o.ordering_key is not null
         for update skip locked;
         continue when not found;
-        perform from core.outbox b
-        where b.id = core.outbox_blocker(v_event.ordering_key, v_event.seq, v_event.id) and b.status in ('pending', 'in_flight')
-        for share skip locked;
+        v_blocker := core.outbox_blocker(v_event.ordering_key, v_event.seq, v_event.id);
+        perform from core.outbox b where b.id = v_blocker and b.status in ('pending', 'in_flight') for share skip locked;
         continue when not found;
+        -- It may have been settled between the question and the lock, and wait for its next attempt behind this one.
+        continue when core.outbox_blocker(v_event.ordering_key, v_event.seq, v_event.id) is distinct from v_blocker;
         update core.outbox o
         set retry_after = now() + interval '10 minutes', blocked_since = coalesce(o.blocked_since, now())
         where o.id = v_id;
@@ -110,32 +116,46 @@ begin
 end
 $$;
 
--- An event of this key is out of the way: the first one that waits behind it, parked or passed over by the scan, is due.
+-- An event of this key is out of the way: the first one that waits behind it, parked or passed over by the scan, is due,
+-- and with it those before it that nobody subscribes to, which may never end and release it.
 -- With p_before only one that has a smaller number: it need not wait for the other's next attempt.
 create function core.outbox_unblock(p_key text, p_before bigint) returns void
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set enable_bitmapscan = off
 set enable_sort = off
+set jit = off
 as $$
+declare
+    v_before bigint := coalesce(p_before, 9223372036854775807);
+    v_new    core.outbox;
+    v_parked core.outbox;
 begin
+    -- Index outbox_ordering.
+    select * into v_new from core.outbox w
+    where w.ordering_key = p_key and w.seq < v_before
+      and w.seq > coalesce((select c.low from core.claim_cursors c where c.group_key = ''), 0)
+      and w.status = 'pending' and w.retry_after is null and w.deleted_at is null and core.outbox_subscribed(w)
+    order by w.seq limit 1;
+    -- Index outbox_waiting_keys.
+    for v_parked in
+        select * from core.outbox w
+        where w.ordering_key = p_key and w.retry_after is not null and w.seq < coalesce(v_new.seq, v_before)
+          and w.status = 'pending' and w.blocked_since is not null and w.deleted_at is null
+        order by w.seq
+    loop
+        update core.outbox o
+        set retry_after = now(), blocked_since = null
+        where o.id = v_parked.id and o.status = 'pending' and o.blocked_since is not null;
+        if core.outbox_subscribed(v_parked) then
+            return;
+        end if;
+    end loop;
     update core.outbox o
     set retry_after = now(), blocked_since = null
-    where o.id = (
-        select n.id from (
-            (select w.id, w.seq from core.outbox w
-             where w.ordering_key = p_key and w.retry_after is not null and w.seq < coalesce(p_before, 9223372036854775807)
-               and w.status = 'pending' and w.blocked_since is not null and w.deleted_at is null
-             order by w.seq limit 1)
-            union all
-            (select w.id, w.seq from core.outbox w
-             where w.ordering_key = p_key and w.seq < coalesce(p_before, 9223372036854775807)
-               and w.seq > coalesce((select c.low from core.claim_cursors c where c.group_key = ''), 0)
-               and w.status = 'pending' and w.retry_after is null and w.deleted_at is null and core.outbox_subscribed(w)
-             order by w.seq limit 1)) n
-        order by n.seq limit 1)
-      and o.status = 'pending' and (o.retry_after is null or o.blocked_since is not null);
+    where o.id = v_new.id and o.status = 'pending' and (o.retry_after is null or o.blocked_since is not null);
 end
 $$;
 
@@ -223,6 +243,8 @@ as $$
 declare
     v_rung bigint;
 begin
+    -- Whoever parks an event now has to be seen below; see core.outbox_park.
+    perform pg_advisory_xact_lock(hashtextextended('sluice.park', 0));
     perform from core.settings where key = 'subscriptions_version' for update;
     delete from core.subscriptions where generation = p_generation and handler_name = p_handler;
     if not found then
@@ -233,15 +255,20 @@ begin
     with freed as (
         update core.outbox o
         set lane = null,
-            progress = (select jsonb_agg(w) from jsonb_array_elements(o.progress) as w where w ->> 'handler' <> p_handler)
+            progress = (select jsonb_agg(w) from jsonb_array_elements(o.progress) as w where w ->> 'handler' <> p_handler),
+            retry_after = case when o.blocked_since is null then o.retry_after else now() end,
+            blocked_since = null
         where o.generation = p_generation and o.retry_after is not null and o.status = 'pending'
           and o.progress @> jsonb_build_array(jsonb_build_object('handler', p_handler))
         returning o.channel),
-    -- Keys cross generations. Whoever still has to wait is parked again by the next claim.
+    -- Keys cross generations. Whoever still has to wait is parked again by the next claim. A row that is among those above
+    -- must not be touched twice: one of the two changes would be lost.
     released as (
         update core.outbox o
         set retry_after = now(), blocked_since = null
         where o.ordering_key is not null and o.retry_after is not null and o.blocked_since is not null and o.status = 'pending'
+          and not (o.generation = p_generation
+                   and coalesce(o.progress @> jsonb_build_array(jsonb_build_object('handler', p_handler)), false))
         returning o.channel)
     select count(pg_notify(c.channel, '')) into v_rung
     from (select f.channel from freed f union select r.channel from released r) c;
@@ -401,7 +428,7 @@ begin
             select w.ordering_key, w.id from wanted w
             where w.ordering_key is not null
               and not exists (select from core.keys_in_flight k where k.ordering_key = w.ordering_key collate "C")
-            order by w.ordering_key collate "C"
+            order by w.ordering_key collate "C", w.seq
             on conflict do nothing
             returning event_id)
         select coalesce(array_agg(w.tid), '{}'), coalesce(array_agg(w.seq), '{}') into v_take, v_seqs
@@ -457,7 +484,8 @@ declare
     c_rows   constant int := 10000;
     c_parks  constant int := 1000;
     v_parks  int := 0;
-    v_last   bigint := (select s.last_value from core.outbox_seq s);
+    -- A sequence that has given out nothing yet tells the number that it will give out first.
+    v_last   bigint := (select s.last_value - (not s.is_called)::int from core.outbox_seq s);
     v_row    core.claim_cursors;
     v_at     bigint;
     v_plain  bigint;

@@ -58,7 +58,7 @@ declare
     v_rows   bigint;
     v_live   bigint;
     v_newest timestamptz;
-    v_last   bigint := (select s.last_value from core.outbox_seq s);
+    v_last   bigint := (select s.last_value - (not s.is_called)::int from core.outbox_seq s);
     v_over   boolean := false;
     v_skips  int := 0;
     v_ids    uuid[];
