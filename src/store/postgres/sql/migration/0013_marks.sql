@@ -55,6 +55,13 @@ alter table core.claim_cursors
     add column interests  text[];
 delete from core.claim_cursors;
 
+-- How far the processes of a group have shared out a backlog among them. A matter of speed: it may be lost or wrong.
+create table core.claim_heads (
+    group_key text   primary key,
+    head      bigint not null
+) with (fillfactor = 10);
+comment on table core.claim_heads is 'How far the processes of a group have shared out a backlog';
+
 -- The event that this one has to wait for, null when nothing stands in its way: one of its key that is in flight; or an
 -- earlier one that is not delivered and that somebody subscribes to, whether it waits or is new. New ones lie above the
 -- floor, so the history of a key is not read.
@@ -583,6 +590,28 @@ begin
 end
 $$;
 
+-- Gives the caller the next p_length numbers of a backlog that reaches up to p_top, of which it has looked at those up to
+-- p_after: no other process of the group gets them. Not granted where less than that is left; `after` is then how far the
+-- others have come.
+create function core.claim_reserve(p_group text, p_after bigint, p_length bigint, p_top bigint)
+returns table (after bigint, granted boolean)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    perform set_config('synchronous_commit', 'off', true);
+    insert into core.claim_heads as h (group_key, head) values (p_group, p_after + p_length)
+    on conflict (group_key) do update set head = greatest(h.head, p_after) + p_length
+    where greatest(h.head, p_after) + p_length <= p_top
+    returning h.head - p_length into after;
+    granted := after is not null;
+    if not granted then
+        after := least((select h.head from core.claim_heads h where h.group_key = p_group), p_top);
+    end if;
+    return next;
+end
+$$;
+
 -- Moves the floor of the ordering keys by the same rule, over one slice: past keyed events that are not new, or that nobody
 -- subscribes to. p_last: the sequence's number, read before the transaction had an id.
 create function core.key_floor_advance(p_last bigint) returns void
@@ -630,4 +659,5 @@ $$;
 
 revoke all on function core.outbox_subscribed(core.outbox), core.outbox_blocker(text, bigint, uuid), core.outbox_park(uuid[]),
     core.outbox_unblock(text, bigint), core.key_floor_advance(bigint), core.claim_cursor_advance(text, bigint, text[]),
+    core.claim_reserve(text, bigint, bigint, bigint),
     core.outbox_claim(bigint, text, int, interval, bigint, bigint, text[], text[], text[], boolean) from public;
