@@ -1,4 +1,11 @@
-# Run with -P by add_console(); see EmbedConsole.cmake. Turns the files of FOLDER into one C++ source.
+# Run with -P by add_console(); see EmbedConsole.cmake. Copies BUNDLE to FOLDER, compressed but for the start page, which
+# the server fills in, and turns the files into one C++ source.
+file(REMOVE_RECURSE ${FOLDER})
+file(COPY ${BUNDLE}/ DESTINATION ${FOLDER})
+file(GLOB_RECURSE files ${FOLDER}/*)
+list(FILTER files EXCLUDE REGEX "/index\\.html$")
+execute_process(COMMAND gzip -9 -n ${files} COMMAND_ERROR_IS_FATAL ANY)
+
 set(type_html "text/html; charset=utf-8")
 set(type_js "text/javascript; charset=utf-8")
 set(type_css "text/css; charset=utf-8")

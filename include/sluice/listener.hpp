@@ -54,8 +54,13 @@ struct ListenerOptions {
   Duration safety_poll = std::chrono::seconds{10};    ///< how often to look although all seems well
   Duration drain_timeout = std::chrono::seconds{30};  ///< stop() gives back what has not begun by then
   bool reaper = true;                                 ///< also takes back the claims of workers that died; many may
-  bool retention = false;          ///< also removes what is older than 45 + 7 days; one per database is enough
-  std::string service = "sluice";  ///< names this program in logs
+  bool retention = false;  ///< also removes what is older than 45 + 7 days; one per database is enough
+  /// Also heals events that no claim would find. One process at a time does, whichever is there.
+  bool patrol = true;
+  Duration patrol_interval = std::chrono::minutes{3};          ///< between two rounds of the patrol
+  Duration patrol_overlooked_after = std::chrono::minutes{1};  ///< due for this long, and nobody has looked for it
+  Duration patrol_settled_again = std::chrono::hours{24};  ///< what it has seen settled is read again after this long
+  std::string service = "sluice";                          ///< names this program in logs
   std::string environment{};
   /// One JSON log line each; from any thread. Default: none are written.
   std::function<void(std::string_view line)> log{};

@@ -25,9 +25,17 @@ void show_envelope(std::ostream& out, const EventEnvelope& envelope) {
                     {"payload", envelope.payload()}});
 }
 
-void show_state(std::ostream& out, const store::EventRecord& event) {
+std::string waits_text(const std::vector<ops::Wait>& waits) {
+  std::string text;
+  for (const ops::Wait& wait : waits) text += (text.empty() ? "" : "; ") + wait.detail;
+  return text;
+}
+
+void show_state(std::ostream& out, const ops::EventStory& story) {
+  const store::EventRecord& event = story.event;
   out << "\nState\n";
   print_pairs(out, {{"status", std::string{name(event.status)} + (event.deleted_at ? ", discarded" : "")},
+                    {"waits_for", waits_text(story.waits_for)},
                     {"attempts", std::to_string(event.attempts)},
                     {"last_error", event.last_error.value_or("")},
                     {"error_class", event.error_class.value_or("")},
@@ -89,7 +97,7 @@ void show_event(Console& console, const ops::EventStory& story) {
   out << printable(event.envelope.event_type()) << ' ' << event.envelope.event_id().to_string() << " is "
       << name(event.status) << '\n';
   show_envelope(out, event.envelope);
-  show_state(out, event);
+  show_state(out, story);
   out << "\nTimeline\n";
   Table timeline{"AT", "WHAT", "DETAIL"};
   for (const auto& moment : story.timeline) timeline.row({clock_text(moment.at), moment.what, moment.detail});

@@ -32,6 +32,14 @@ struct WorkerConfig {
   int threads = 0;
 };
 
+/// Looking for events that no claim would ever find.
+struct PatrolConfig {
+  bool enabled = true;
+  Duration interval{};
+  Duration overlooked_after{};
+  Duration settled_again{};
+};
+
 struct LogConfig {
   LogLevel level = LogLevel::info;
   LogFormat format = LogFormat::automatic;
@@ -63,6 +71,7 @@ struct Config {
   RetryPolicy retry = RetryPolicy::standard();
   RetryPolicy inbox_retry = RetryPolicy::inbox();
   RetentionPolicies retention;
+  PatrolConfig patrol;
   AlertConfig alerts;
   Duration operation_lease{};  ///< a bulk replay is taken over from a process that was silent for this long
   RedactionPolicy redaction;   ///< of payloads that are exported or shown to agents

@@ -44,6 +44,20 @@ TEST(Config, DefaultsAreTheDocumentedOnes) {
   EXPECT_EQ(config->retention.event_handled.active, std::chrono::days{60});
 }
 
+TEST(Config, ThePatrolCanBeSwitchedOffAndHurried) {
+  const auto standard = load(with_key("USER", "alice"));
+  ASSERT_TRUE(standard) << standard.error().message;
+  EXPECT_TRUE(standard->patrol.enabled);
+  EXPECT_EQ(standard->patrol.interval, std::chrono::minutes{3});
+  EXPECT_EQ(standard->patrol.overlooked_after, std::chrono::minutes{1});
+  EXPECT_EQ(standard->patrol.settled_again, std::chrono::hours{24});
+  EXPECT_FALSE(load(with_key("SLUICE_PATROL_ENABLED", "false"))->patrol.enabled);
+  EXPECT_EQ(load(with_key("SLUICE_PATROL_INTERVAL", "200ms"))->patrol.interval, std::chrono::milliseconds{200});
+  EXPECT_EQ(load(with_key("SLUICE_PATROL_OVERLOOKED_AFTER", "1s"))->patrol.overlooked_after, seconds{1});
+  EXPECT_EQ(load(with_key("SLUICE_PATROL_SETTLED_AGAIN", "5s"))->patrol.settled_again, seconds{5});
+  EXPECT_FALSE(load(with_key("SLUICE_PATROL_INTERVAL", "0s")));
+}
+
 TEST(Config, TheHttpServerIsLocalByDefault) {
   const auto config = load(with_key("USER", "alice"));
   ASSERT_TRUE(config) << config.error().message;

@@ -97,6 +97,10 @@ runtime::SupervisorOptions Daemon::supervisor_options(const config::Config& conf
   options.listener.safety_poll = config.worker.safety_poll_interval;
   options.drain_timeout = config.worker.drain_timeout;
   options.retention.policies = config.retention;
+  options.patrol.enabled = config.patrol.enabled;
+  options.patrol.interval = config.patrol.interval;
+  options.patrol.overlooked_after = config.patrol.overlooked_after;
+  options.patrol.settled_again = config.patrol.settled_again;
   options.metrics = &metrics_;
   options.on_failed = failure_listener();
   options.on_claimable = [this] { wake_pullers(); };

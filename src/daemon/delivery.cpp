@@ -53,6 +53,7 @@ Result<std::unique_ptr<runtime::Supervisor>> Delivery::begin(const Shift& shift,
   options.worker.identity = parts_.fresh_identity();
   // Once per process is enough.
   options.reap = options.sweep = first;
+  options.patrol.enabled = options.patrol.enabled && first;
   // The log is for looking on: no event waits for it while it is away. What is declared waits.
   options.withdraw = shift.config.declared.subscriptions.empty();
   return runtime::Supervisor::start(parts_.store, *std::move(hosted), parts_.logger, std::move(options));

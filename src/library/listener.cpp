@@ -14,7 +14,7 @@ namespace {
 
 // Claims, a handler's transaction, and now and then a probe.
 constexpr int kConnectionsPerThread = 2;
-constexpr int kServiceConnections = 4;
+constexpr int kServiceConnections = 5;
 
 std::string own_context(const HandlerOptions& options) {
   return options.context.empty() ? std::string{scope_of(options.handler_name)} : options.context;
@@ -22,9 +22,15 @@ std::string own_context(const HandlerOptions& options) {
 
 // The runtime names its own members; the user knows the options.
 Result<void> in_terms_of_options(Result<void> result) {
-  constexpr std::array kNames{std::pair{"event_types", "events"}, std::pair{"ttl", "claim_ttl"},
-                              std::pair{"listener.poll", "poll"}, std::pair{"listener.safety_poll", "safety_poll"},
-                              std::pair{"batch_max", "batch"},    std::pair{"workers", "threads"}};
+  constexpr std::array kNames{std::pair{"event_types", "events"},
+                              std::pair{"ttl", "claim_ttl"},
+                              std::pair{"listener.poll", "poll"},
+                              std::pair{"listener.safety_poll", "safety_poll"},
+                              std::pair{"batch_max", "batch"},
+                              std::pair{"workers", "threads"},
+                              std::pair{"patrol.interval", "patrol_interval"},
+                              std::pair{"patrol.overlooked_after", "patrol_overlooked_after"},
+                              std::pair{"patrol.settled_again", "patrol_settled_again"}};
   if (result) return result;
   for (const auto& [theirs, ours] : kNames) {
     if (result.error().field == theirs) result.error().field = ours;
@@ -60,6 +66,10 @@ runtime::SupervisorOptions supervisor_options(const ListenerOptions& options, Ge
   made.drain_timeout = options.drain_timeout;
   made.reap = options.reaper;
   made.sweep = options.retention;
+  made.patrol.enabled = options.patrol;
+  made.patrol.interval = options.patrol_interval;
+  made.patrol.overlooked_after = options.patrol_overlooked_after;
+  made.patrol.settled_again = options.patrol_settled_again;
   return made;
 }
 

@@ -161,7 +161,13 @@ std::string detail_schema() {
                         "handlers that have handled it and would not run again")},
        {"audit", list(audit)},
        {"timeline", list(object({{"at", time()}, {"what", text()}, {"detail", text("untrusted")}}), "by time")},
-       {"handlers", list(handler, "those that have handled it, then those that subscribe and have not")}});
+       {"handlers", list(handler, "those that have handled it, then those that subscribe and have not")},
+       {"waits_for", list(object({{"what", choice({"time", "key", "subscriber", "worker", "claim"})},
+                                  {"until", nullable(time())},
+                                  {"event_id", nullable(uuid("the event of its ordering key that goes first"))},
+                                  {"handlers", list(text())},
+                                  {"detail", text()}}),
+                          "what a pending event waits for; empty in other states")}});
 }
 
 std::vector<Parameter> list_parameters() {

@@ -28,6 +28,7 @@ enum class FindingId {
   server_standby,
   schema_version,
   schema_damaged,
+  outbox_sequence,
   grants_missing,
   sight_limited,
   clock_skew,
@@ -39,9 +40,11 @@ enum class FindingId {
   xmin_pinned,
   dead_tuples,
   claims_expired,
+  stranded_events,
   retention_lag,
   generation_abandoned,
   events_unsubscribed,
+  events_overdue,
   dead_letters,
   sqlite_corrupt,
   sqlite_not_writable,
@@ -51,12 +54,13 @@ enum class FindingId {
 };
 
 /// The stable names, by FindingId.
-inline constexpr std::array<std::string_view, 25> kFindingNames{
-    "store-unreachable",    "server-version",      "server-standby",       "schema-version",      "schema-damaged",
-    "grants-missing",       "sight-limited",       "clock-skew",           "outbox-locked",       "listener-deaf",
-    "worker-not-listening", "doorbell-contention", "notify-queue",         "xmin-pinned",         "dead-tuples",
-    "claims-expired",       "retention-lag",       "generation-abandoned", "events-unsubscribed", "dead-letters",
-    "sqlite-corrupt",       "sqlite-not-writable", "sqlite-permissions",   "sqlite-wal",          "sqlite-disk"};
+inline constexpr std::array<std::string_view, 28> kFindingNames{
+    "store-unreachable",   "server-version",       "server-standby",      "schema-version", "schema-damaged",
+    "outbox-sequence",     "grants-missing",       "sight-limited",       "clock-skew",     "outbox-locked",
+    "listener-deaf",       "worker-not-listening", "doorbell-contention", "notify-queue",   "xmin-pinned",
+    "dead-tuples",         "claims-expired",       "stranded-events",     "retention-lag",  "generation-abandoned",
+    "events-unsubscribed", "events-overdue",       "dead-letters",        "sqlite-corrupt", "sqlite-not-writable",
+    "sqlite-permissions",  "sqlite-wal",           "sqlite-disk"};
 constexpr std::string_view name(FindingId id) { return kFindingNames[static_cast<std::size_t>(id)]; }
 
 struct Finding {

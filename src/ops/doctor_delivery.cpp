@@ -32,6 +32,45 @@ void judge_reaper(const DoctorFacts& facts, Findings& findings) {
        "start a worker: sluice serve, or your program with an EventListener"});
 }
 
+std::string cause_in_words(const store::StrandedFacts::OfCause& one) {
+  switch (one.cause) {
+    case store::StrandedCause::passed_over:
+      return std::to_string(one.count) + " passed over by every claim";
+    case store::StrandedCause::no_claim:
+      return std::to_string(one.count) + " in flight without a claim";
+    case store::StrandedCause::blocker_gone:
+      return std::to_string(one.count) + " blocked by nothing of their ordering key";
+  }
+  return "";
+}
+
+void judge_stranded(const DoctorFacts& facts, Findings& findings) {
+  if (!facts.diagnosis.stranded) return;
+  const auto& causes = facts.diagnosis.stranded->causes;
+  if (causes.empty()) {
+    return findings.ok(FindingId::stranded_events,
+                       "no event was stranded within the last " + roughly(store::kStrandedLook));
+  }
+  std::int64_t all = 0;
+  std::vector<std::string> words;
+  const auto latest = std::max_element(causes.begin(), causes.end(), [](const auto& left, const auto& right) {
+    return left.latest_at < right.latest_at;
+  });
+  for (const auto& one : causes) {
+    all += one.count;
+    words.push_back(cause_in_words(one));
+  }
+  findings.add({FindingId::stranded_events, Severity::warning,
+                counted(all, "event") + " would never have been delivered; the patrol found " +
+                    (all == 1 ? "it" : "them") + " within the last " + roughly(store::kStrandedLook),
+                enumerated(words) + "; the latest is " + latest->latest_id.to_string() + ", at " +
+                    to_iso8601(latest->latest_at) +
+                    ". They are on their way again. Unless somebody changed the tables by hand or restored them, this "
+                    "is a bug of Sluice.",
+                "sluice event show " + latest->latest_id.to_string() +
+                    " -o json, and report it with this finding and the log of the workers"});
+}
+
 void judge_retention(const DoctorFacts& facts, Findings& findings) {
   if (!facts.diagnosis.retention || !facts.now) return;
   const store::RetentionFacts& kept = *facts.diagnosis.retention;
@@ -91,6 +130,50 @@ void judge_subscriptions(const DoctorFacts& facts, Findings& findings) {
        "target or generation of the publisher"});
 }
 
+std::string why_overdue(store::OverdueEvent::Cause cause) {
+  switch (cause) {
+    case store::OverdueEvent::Cause::passed_over:
+      return "the scan of its workers has passed it";
+    case store::OverdueEvent::Cause::marked_blocked:
+      return "it is marked as waiting for its ordering key, but nothing of its key stands before it";
+    case store::OverdueEvent::Cause::behind:
+      break;
+  }
+  return "its workers have not come to it";
+}
+
+std::string help_overdue(const store::OverdueEvent& event) {
+  const std::string show = "sluice event show " + event.id.to_string();
+  if (event.cause == store::OverdueEvent::Cause::behind) {
+    return show + "; look at the workers' load and logs (sluice worker list), and start more of them";
+  }
+  return show + "; a running worker makes it due again within minutes: if none does, restart one and report this";
+}
+
+void judge_overdue(const DoctorFacts& facts, Findings& findings) {
+  if (!facts.overdue || !facts.now) return;
+  if (facts.overdue->empty()) {
+    return findings.ok(FindingId::events_overdue,
+                       "no event that a live worker handles is overdue by " + roughly(kDeliveryPatience));
+  }
+  // Left behind for good weighs more than late.
+  const auto lost = std::find_if(facts.overdue->begin(), facts.overdue->end(), [](const store::OverdueEvent& event) {
+    return event.cause != store::OverdueEvent::Cause::behind;
+  });
+  const store::OverdueEvent& first = lost != facts.overdue->end() ? *lost : facts.overdue->front();
+  std::vector<std::string> all;
+  for (const store::OverdueEvent& event : *facts.overdue) {
+    all.push_back(event.id.to_string() + " since " + to_iso8601(event.due) + " (" + why_overdue(event.cause) + ")");
+  }
+  findings.add({FindingId::events_overdue, lost != facts.overdue->end() ? Severity::critical : Severity::warning,
+                "event " + first.id.to_string() + " (" + first.event_type + ") has been due for " +
+                    roughly(*facts.now - first.due) + " and is not delivered, though a live worker runs " +
+                    first.handler_name + ": " + why_overdue(first.cause),
+                (all.size() >= kOverdueLook ? "at least " : "") +
+                    counted(static_cast<std::int64_t>(all.size()), "event") + ": " + enumerated(all),
+                help_overdue(first)});
+}
+
 void judge_dead_letters(const DoctorFacts& facts, Findings& findings) {
   if (!facts.dead_letters || *facts.dead_letters == 0) return;
   findings.add({FindingId::dead_letters, Severity::info,
@@ -103,9 +186,11 @@ void judge_dead_letters(const DoctorFacts& facts, Findings& findings) {
 
 void judge_delivery(const DoctorFacts& facts, Findings& findings) {
   judge_reaper(facts, findings);
+  judge_stranded(facts, findings);
   judge_retention(facts, findings);
   judge_generations(facts, findings);
   judge_subscriptions(facts, findings);
+  judge_overdue(facts, findings);
   judge_dead_letters(facts, findings);
 }
 

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <utility>
 
+#include "ops/workers.hpp"
+
 namespace sluice::ops {
 namespace {
 
@@ -27,6 +29,8 @@ class Gathering {
     if (store_.capabilities().listen) look_at_listening();
     keep(facts_.survey, "generations and workers", survey_generations(store_));
     keep(facts_.unsubscribed, "events that nobody subscribes to", store_.unsubscribed());
+    keep(facts_.overdue, "events that are overdue",
+         store_.overdue({.patience = kDeliveryPatience, .alive_within = kAliveWithin, .limit = kOverdueLook}));
     keep(facts_.dead_letters, "dead letters", store_.count_dead({}, kDeadLook));
     return std::move(facts_);
   }

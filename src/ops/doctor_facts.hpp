@@ -29,10 +29,14 @@ struct DoctorFacts {
   std::optional<Hearing> hearing;
   std::optional<GenerationSurvey> survey;
   std::optional<std::vector<store::UnsubscribedCount>> unsubscribed;
-  std::optional<std::int64_t> dead_letters;  ///< at most kDeadLook
+  std::optional<std::vector<store::OverdueEvent>> overdue;  ///< at most kOverdueLook, the longest due first
+  std::optional<std::int64_t> dead_letters;                 ///< at most kDeadLook
   std::vector<store::Unseen> unseen;
 };
 inline constexpr std::int64_t kDeadLook = 10'000;
+inline constexpr int kOverdueLook = 20;
+/// An event that live workers leave alone for longer is late.
+inline constexpr Duration kDeliveryPatience = std::chrono::minutes{5};
 
 /// An error when nothing at all could be seen.
 Result<DoctorFacts> gather_facts(store::Store& store, const DoctorOptions& options);

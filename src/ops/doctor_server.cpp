@@ -24,6 +24,22 @@ void judge_version(const store::ServerFacts& server, Findings& findings) {
                 "connect to the primary, or give all hosts and target_session_attrs=read-write in --store"});
 }
 
+/// The command at the end of a sentence of validate(): "…: run `this`".
+std::string command_of(const std::string& sentence) {
+  constexpr std::string_view kRun = ": run `";
+  const auto at = sentence.find(kRun);
+  if (at == std::string::npos) return "sluice db sql prints how it is made";
+  return sentence.substr(at + kRun.size(), sentence.rfind('`') - at - kRun.size());
+}
+
+/// The scan takes the numbers of events for their order of insertion.
+void judge_sequence(const std::vector<std::string>& damage, Findings& findings) {
+  for (const std::string& one : damage) {
+    findings.add({FindingId::outbox_sequence, Severity::critical, one.substr(0, one.find(": run `")),
+                  "Events whose numbers are not in the order of insertion can stay pending.", command_of(one)});
+  }
+}
+
 void judge_schema(const DoctorFacts& facts, Findings& findings) {
   if (!facts.schema) return;
   const auto [applied, known] = *facts.schema;
@@ -35,14 +51,20 @@ void judge_schema(const DoctorFacts& facts, Findings& findings) {
   if (applied < known) return critical("the schema is too old: version " + versions, "sluice db migrate");
   if (applied > known) return critical("the schema is too new: version " + versions, "use a newer sluice");
   findings.ok(FindingId::schema_version, "the schema is at version " + std::to_string(applied));
-  if (facts.schema_damage.empty()) {
+  std::vector<std::string> damage = facts.schema_damage;
+  const auto numbers = std::stable_partition(damage.begin(), damage.end(), [](const std::string& one) {
+    return one.find("core.outbox_seq") == std::string::npos;
+  });
+  judge_sequence({numbers, damage.end()}, findings);
+  damage.erase(numbers, damage.end());
+  if (damage.empty()) {
     findings.ok(FindingId::schema_damaged, "tables, indexes and triggers are as this build expects them");
     return;
   }
-  const bool missing = std::any_of(facts.schema_damage.begin(), facts.schema_damage.end(),
+  const bool missing = std::any_of(damage.begin(), damage.end(),
                                    [](const std::string& one) { return one.find("is missing") != std::string::npos; });
   findings.add({FindingId::schema_damaged, missing ? Severity::critical : Severity::warning,
-                "the schema was changed by hand: " + facts.schema_damage.front(), enumerated(facts.schema_damage),
+                "the schema was changed by hand: " + damage.front(), enumerated(damage),
                 "undo the change; `sluice db sql` prints how it is made, `sluice db validate` lists what differs"});
 }
 

@@ -33,6 +33,7 @@ DoctorFacts healthy_server() {
   facts.survey->now = kStart;
   facts.survey->workers = {{.identity = "host-1", .listener = "listening", .seen_at = kStart}};
   facts.unsubscribed.emplace();
+  facts.overdue.emplace();
   facts.dead_letters = 0;
   store::ServerFacts& server = facts.diagnosis.server.emplace();
   server.version = 150004;
@@ -46,6 +47,7 @@ DoctorFacts healthy_server() {
   server.locks.emplace();
   facts.diagnosis.expired.emplace();
   facts.diagnosis.retention.emplace();
+  facts.diagnosis.stranded.emplace();
   return facts;
 }
 
@@ -153,6 +155,19 @@ TEST(DoctorServer, ADamagedSchemaIsNamed) {
   facts.schema_damage.emplace_back("table core.claims is missing");
   EXPECT_EQ(the(facts, FindingId::schema_damaged).severity, Severity::critical);
   EXPECT_THAT(the(facts, FindingId::schema_damaged).detail, HasSubstr("core.claims"));
+}
+
+TEST(DoctorServer, ASequenceThatIsNotAsTheScanNeedsItIsCriticalAndHasItsCure) {
+  DoctorFacts facts = healthy_server();
+  facts.schema_damage = {"sequence core.outbox_seq is behind: run `select setval('core.outbox_seq', 9)`"};
+  const auto found = findings_of(facts).front();
+  EXPECT_EQ(found.id, FindingId::outbox_sequence);
+  EXPECT_EQ(found.severity, Severity::critical);
+  EXPECT_EQ(found.title, "sequence core.outbox_seq is behind");
+  EXPECT_EQ(found.fix, "select setval('core.outbox_seq', 9)");
+  facts.schema_damage.emplace_back("index core.outbox_scan is missing or invalid");
+  EXPECT_EQ(findings_of(facts)[0].id, FindingId::schema_damaged);
+  EXPECT_EQ(findings_of(facts)[1].id, FindingId::outbox_sequence);
 }
 
 TEST(DoctorServer, MissingGrantsAreNamed) {
@@ -308,6 +323,22 @@ TEST(DoctorDelivery, ExpiredClaimsWaitForAReaper) {
   EXPECT_THAT(the(facts, FindingId::claims_expired).title, HasSubstr("at least 1000 events"));
 }
 
+TEST(DoctorDelivery, StrandedEventsAreCountedByCauseAndTheLatestIsNamed) {
+  auto facts = healthy_server();
+  EXPECT_EQ(the(facts, FindingId::stranded_events).severity, Severity::ok);
+  const Uuid old = *Uuid::parse("01890000-0000-7000-8000-000000000001");
+  const Uuid latest = *Uuid::parse("01890000-0000-7000-8000-000000000002");
+  facts.diagnosis.stranded->causes = {{store::StrandedCause::passed_over, 270, latest, kStart - 1min},
+                                      {store::StrandedCause::no_claim, 2, old, kStart - 1h}};
+  const Finding finding = the(facts, FindingId::stranded_events);
+  EXPECT_EQ(finding.severity, Severity::warning);
+  EXPECT_THAT(finding.title, HasSubstr("272 events"));
+  EXPECT_THAT(finding.detail, HasSubstr("270 passed over"));
+  EXPECT_THAT(finding.detail, HasSubstr("2 in flight without a claim"));
+  EXPECT_THAT(finding.detail, HasSubstr("the latest is " + latest.to_string()));
+  EXPECT_THAT(finding.fix, HasSubstr("sluice event show " + latest.to_string()));
+}
+
 TEST(DoctorDelivery, RetentionMayBeADayLate) {
   auto facts = healthy_server();
   const Timestamp due = kStart - facts.retention.outbox.active;
@@ -342,6 +373,25 @@ TEST(DoctorDelivery, EventsThatNobodyWantsAreNewsOnlyAfterAWhile) {
   EXPECT_EQ(the(facts, FindingId::events_unsubscribed).severity, Severity::warning);
   EXPECT_THAT(the(facts, FindingId::events_unsubscribed).title,
               HasSubstr("12 × order.placed → billing in generation 1"));
+}
+
+TEST(DoctorDelivery, AnEventThatLiveWorkersLeaveAloneIsNamedWithTheReason) {
+  DoctorFacts facts = healthy_server();
+  facts.overdue = {{{.id = test::id_of(1), .event_type = "a.b", .due = kStart - 7min, .handler_name = "x.y"}}};
+  const auto late = findings_of(facts).front();
+  EXPECT_EQ(late.id, FindingId::events_overdue);
+  EXPECT_EQ(late.severity, Severity::warning);
+  EXPECT_EQ(late.title, "event " + test::id_of(1).to_string() +
+                            " (a.b) has been due for 7m and is not delivered, though a live worker runs x.y: its "
+                            "workers have not come to it");
+  EXPECT_THAT(late.detail, HasSubstr("since " + to_iso8601(kStart - 7min)));
+  EXPECT_THAT(late.fix, HasSubstr("sluice event show " + test::id_of(1).to_string()));
+  facts.overdue->push_back(facts.overdue->front());
+  facts.overdue->back().id = test::id_of(2);
+  facts.overdue->back().cause = store::OverdueEvent::Cause::passed_over;
+  const auto passed = findings_of(facts).front();
+  EXPECT_EQ(passed.severity, Severity::critical);
+  EXPECT_THAT(passed.title, AllOf(HasSubstr(test::id_of(2).to_string()), HasSubstr("has passed it")));
 }
 
 TEST(DoctorDelivery, DeadLettersAreOnlyMentioned) {

@@ -47,6 +47,16 @@ std::string to_json(const HandlerState& handler) {
       .str();
 }
 
+std::string to_json(const Wait& wait) {
+  return JsonObject{}
+      .text("what", name(wait.what))
+      .time("until", wait.until)
+      .uuid("event_id", wait.event_id)
+      .texts("handlers", wait.handlers)
+      .text("detail", wait.detail)
+      .str();
+}
+
 std::string to_json(const store::AuditRecord& record) {
   return JsonObject{}
       .number("id", record.id)
@@ -92,6 +102,7 @@ std::string to_json(const EventStory& story) {
       .array("audit", each(story.audit))
       .array("timeline", each(story.timeline))
       .array("handlers", each(story.handlers))
+      .array("waits_for", each(story.waits_for))
       .str();
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/json.hpp"
 #include "core/words.hpp"
+#include "ops/workers.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -101,6 +102,44 @@ void add_current_cycle(Timeline& line, const store::EventRecord& event) {
   }
 }
 
+bool is_subscribed(const store::EventRecord& event, const std::vector<store::SubscriptionRecord>& subscriptions) {
+  const Route route{event.envelope.event_type(), event.envelope.target(), event.channel};
+  return std::any_of(subscriptions.begin(), subscriptions.end(), [&](const store::SubscriptionRecord& record) {
+    return record.generation == event.generation && record.subscription.matches(route);
+  });
+}
+
+/// The handlers that have not handled an event: those that a live worker runs, and the others.
+struct Service {
+  std::vector<std::string> served;
+  std::vector<std::string> unserved;
+};
+Service by_service(Generation generation, const std::vector<HandlerState>& handlers,
+                   const std::vector<store::WorkerRecord>& workers) {
+  Service service;
+  for (const HandlerState& handler : handlers) {
+    if (handler.state != HandlerState::State::waiting) continue;
+    const bool served = std::any_of(workers.begin(), workers.end(), [&](const store::WorkerRecord& worker) {
+      return worker.generation == generation &&
+             std::find(worker.handlers.begin(), worker.handlers.end(), handler.handler_name) != worker.handlers.end();
+    });
+    (served ? service.served : service.unserved).push_back(handler.handler_name);
+  }
+  return service;
+}
+
+Result<std::vector<Wait>> look_around(store::Store& store, const store::EventRecord& event,
+                                      const std::vector<HandlerState>& handlers, const store::Registry& registry) {
+  if (event.status != Status::pending) return std::vector<Wait>{};
+  const auto now = store.now();
+  if (!now) return now.error();
+  const auto blocker = store.key_blocker(event);
+  if (!blocker) return blocker.error();
+  auto workers = store.workers(kAliveWithin);
+  if (!workers) return std::move(workers).error();
+  return waits_of(event, handlers, {*now, *blocker, registry.subscriptions, *std::move(workers)});
+}
+
 }  // namespace
 
 std::vector<FailedCycle> read_history(std::string_view failure_history) {
@@ -185,6 +224,64 @@ std::vector<HandlerState> handler_states(const store::EventRecord& event,
   return states;
 }
 
+std::string_view name(Wait::What what) {
+  switch (what) {
+    case Wait::What::time:
+      return "time";
+    case Wait::What::key:
+      return "key";
+    case Wait::What::subscriber:
+      return "subscriber";
+    case Wait::What::worker:
+      return "worker";
+    case Wait::What::claim:
+      break;
+  }
+  return "claim";
+}
+
+std::vector<Wait> waits_of(const store::EventRecord& event, const std::vector<HandlerState>& handlers,
+                           const Surroundings& around) {
+  std::vector<Wait> waits;
+  if (event.status != Status::pending) return waits;
+  if (event.retry_after && *event.retry_after > around.now) {
+    const std::string_view label = event.attempts > 0 ? "next retry at " : "scheduled for ";
+    waits.push_back({Wait::What::time, event.retry_after, {}, {}, std::string{label} + to_iso8601(*event.retry_after)});
+  }
+  if (around.key_blocker) {
+    waits.push_back({Wait::What::key,
+                     {},
+                     around.key_blocker,
+                     {},
+                     "event " + around.key_blocker->to_string() + " of ordering key " +
+                         event.ordering_key.value_or("") + " goes first"});
+  }
+  const std::string generation = "generation " + std::to_string(event.generation);
+  if (!is_subscribed(event, around.subscriptions)) {
+    waits.push_back({Wait::What::subscriber,
+                     {},
+                     {},
+                     {},
+                     "nobody subscribes to " + event.envelope.event_type() + " in " + generation});
+    return waits;
+  }
+  const auto [served, unserved] = by_service(event.generation, handlers, around.workers);
+  if (served.empty() && !unserved.empty()) {
+    waits.push_back({Wait::What::worker,
+                     {},
+                     {},
+                     unserved,
+                     "subscribed by " + joined(unserved, ", ") + ", but no worker of " + generation + " that runs " +
+                         (unserved.size() == 1 ? "it" : "one of them") + " is alive"});
+  }
+  if (waits.empty()) {
+    const Timestamp due = event.retry_after.value_or(event.published_at);
+    waits.push_back(
+        {Wait::What::claim, {}, {}, served, "due since " + to_iso8601(due) + ": the next free worker takes it"});
+  }
+  return waits;
+}
+
 Result<EventStory> tell_story(store::Store& store, const Uuid& id) {
   auto event = store.get_event(id);
   if (!event) return std::move(event).error();
@@ -196,7 +293,10 @@ Result<EventStory> tell_story(store::Store& store, const Uuid& id) {
   if (!registry) return registry.error();
   std::vector<Moment> moments = timeline(*event, *handled, *audit);
   std::vector<HandlerState> handlers = handler_states(*event, *handled, registry->subscriptions);
-  return EventStory{*std::move(event), *std::move(handled), *std::move(audit), std::move(moments), std::move(handlers)};
+  auto waits = look_around(store, *event, handlers, *registry);
+  if (!waits) return std::move(waits).error();
+  return EventStory{*std::move(event),  *std::move(handled), *std::move(audit),
+                    std::move(moments), std::move(handlers), *std::move(waits)};
 }
 
 }  // namespace sluice::ops

@@ -45,12 +45,30 @@ struct HandlerState {
 };
 std::string_view name(HandlerState::State state);
 
+/// One of the things that a pending event waits for.
+struct Wait {
+  enum class What {
+    time,        ///< it is scheduled for later, or its next retry is
+    key,         ///< another event of its ordering key goes first
+    subscriber,  ///< nobody subscribes to it in its generation
+    worker,      ///< somebody subscribes to it, but no live worker runs a handler of it
+    claim,       ///< nothing stands in its way: the next free worker takes it
+  };
+  What what = What::claim;
+  std::optional<Timestamp> until;     ///< time
+  std::optional<Uuid> event_id;       ///< key: the event that goes first
+  std::vector<std::string> handlers;  ///< worker: whose; claim: those that live workers run
+  std::string detail;                 ///< for people
+};
+std::string_view name(Wait::What what);
+
 struct EventStory {
   store::EventRecord event;
   std::vector<store::HandledRecord> handled;
   std::vector<store::AuditRecord> audit;
   std::vector<Moment> timeline;        ///< by time
   std::vector<HandlerState> handlers;  ///< those that have handled it, then those that have not
+  std::vector<Wait> waits_for;         ///< empty unless it is pending
 };
 
 /// The timeline is derived: the row keeps the current cycle, history the closed ones.
@@ -61,6 +79,18 @@ std::vector<Moment> timeline(const store::EventRecord& event, const std::vector<
 std::vector<HandlerState> handler_states(const store::EventRecord& event,
                                          const std::vector<store::HandledRecord>& handled,
                                          const std::vector<store::SubscriptionRecord>& subscriptions);
+
+/// What is around an event that may keep it waiting.
+struct Surroundings {
+  Timestamp now{};
+  std::optional<Uuid> key_blocker;
+  std::vector<store::SubscriptionRecord> subscriptions;  ///< of its generation
+  std::vector<store::WorkerRecord> workers;              ///< that are alive
+};
+
+/// Everything that a pending event waits for; of one that is due and wanted: the next claim. Empty in other states.
+std::vector<Wait> waits_of(const store::EventRecord& event, const std::vector<HandlerState>& handlers,
+                           const Surroundings& around);
 
 Result<EventStory> tell_story(store::Store& store, const Uuid& id);
 

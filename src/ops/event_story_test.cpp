@@ -115,13 +115,86 @@ TEST(Story, FailsWhereTheStoreFails) {
   test::EmbeddedStore store;
   store.publish(test::id_of(1));
   EXPECT_EQ(tell_story(*store, test::id_of(2)).error().code, ErrorCode::not_found);
-  for (const std::string verb : {"get_event", "handled", "audit_of"}) {
+  for (const std::string verb : {"get_event", "handled", "audit_of", "registry", "now", "key_blocker", "workers"}) {
     test::FaultyStore faulty{*store};
     faulty.fail_verb(verb, {ErrorCode::unavailable, Retry::safe, verb, "", ""});
     const auto story = tell_story(faulty, test::id_of(1));
     ASSERT_FALSE(story) << verb;
     EXPECT_EQ(story.error().message, verb);
   }
+}
+
+/// A pending event, published at the epoch of the tests, with one subscriber whose worker is alive.
+class Waits : public testing::Test {
+ protected:
+  Waits() {
+    around_.now = event_.published_at + seconds{60};
+    around_.subscriptions = {{{.handler_name = "billing.meter"}, event_.generation, {}}};
+    around_.workers = {{.identity = "w", .generation = event_.generation, .handlers = {"billing.meter"}}};
+  }
+  std::vector<Wait> waits() { return waits_of(event_, handler_states(event_, {}, around_.subscriptions), around_); }
+  std::vector<std::string> details() {
+    std::vector<std::string> texts;
+    for (const Wait& wait : waits()) texts.push_back(std::string{name(wait.what)} + ": " + wait.detail);
+    return texts;
+  }
+  store::EventRecord event_ = test::a_record(test::id_of(1));
+  Surroundings around_;
+};
+
+TEST_F(Waits, NothingInTheWayMeansTheNextClaim) {
+  EXPECT_THAT(details(),
+              ElementsAre("claim: due since " + to_iso8601(event_.published_at) + ": the next free worker takes it"));
+  EXPECT_THAT(waits()[0].handlers, ElementsAre("billing.meter"));
+}
+
+TEST_F(Waits, OnlyPendingEventsWait) {
+  for (const Status status : {Status::in_flight, Status::delivered, Status::failed}) {
+    event_.status = status;
+    EXPECT_THAT(waits(), testing::IsEmpty());
+  }
+}
+
+TEST_F(Waits, ForItsTime) {
+  event_.retry_after = around_.now + seconds{1};
+  EXPECT_THAT(details(), ElementsAre("time: scheduled for " + to_iso8601(*event_.retry_after)));
+  EXPECT_EQ(waits()[0].until, event_.retry_after);
+  event_.attempts = 1;
+  EXPECT_THAT(details(), ElementsAre("time: next retry at " + to_iso8601(*event_.retry_after)));
+  event_.retry_after = around_.now;
+  EXPECT_THAT(details(), ElementsAre(HasSubstr("claim: due since " + to_iso8601(around_.now))));
+}
+
+TEST_F(Waits, ForItsKey) {
+  event_.ordering_key = "order 7";
+  around_.key_blocker = test::id_of(2);
+  EXPECT_THAT(details(),
+              ElementsAre("key: event " + test::id_of(2).to_string() + " of ordering key order 7 goes first"));
+  EXPECT_EQ(waits()[0].event_id, test::id_of(2));
+}
+
+TEST_F(Waits, ForASubscriber) {
+  around_.subscriptions[0].subscription.event_types = {"no.such"};
+  EXPECT_THAT(details(), ElementsAre("subscriber: nobody subscribes to " + event_.envelope.event_type() +
+                                     " in generation " + std::to_string(event_.generation)));
+}
+
+TEST_F(Waits, ForAWorkerOfItsGenerationThatRunsAHandler) {
+  const std::string detail = "worker: subscribed by billing.meter, but no worker of generation " +
+                             std::to_string(event_.generation) + " that runs it is alive";
+  around_.workers[0].handlers = {"mail.sender"};
+  EXPECT_THAT(details(), ElementsAre(detail));
+  around_.workers[0] = {.identity = "w", .generation = event_.generation + 1, .handlers = {"billing.meter"}};
+  EXPECT_THAT(details(), ElementsAre(detail));
+  EXPECT_THAT(waits()[0].handlers, ElementsAre("billing.meter"));
+}
+
+TEST_F(Waits, ForSeveralThingsAtOnce) {
+  event_.ordering_key = "k";
+  event_.retry_after = around_.now + seconds{1};
+  around_.key_blocker = test::id_of(2);
+  around_.workers.clear();
+  EXPECT_THAT(details(), ElementsAre(HasSubstr("time: "), HasSubstr("key: "), HasSubstr("worker: ")));
 }
 
 TEST(HandlerStates, WhoSubscribedAfterTheFailureMadeNoAttempt) {

@@ -41,10 +41,48 @@ std::string workers_sentence(const std::vector<std::string>& workers) {
   return text;
 }
 
+std::string name_publisher(const store::OpenPublisher& publisher) {
+  std::string text;
+  if (publisher.pid == 0) {
+    text = "prepared transaction '" + publisher.gid + "' of user " + publisher.user;
+  } else {
+    text = "pid " + std::to_string(publisher.pid) + " (" +
+           (publisher.application.empty() ? "" : publisher.application + ", ") + "user " +
+           (publisher.user.empty() ? "unknown" : publisher.user) + ')';
+  }
+  return text + (publisher.since ? " since " + to_iso8601(*publisher.since) : "");
+}
+
+std::string end_publisher(const store::OpenPublisher& publisher) {
+  if (publisher.pid == 0) return "commit prepared or rollback prepared '" + publisher.gid + "', then try again";
+  return "wait until it ends, or end it: select pg_terminate_backend(" + std::to_string(publisher.pid) + ")";
+}
+
+std::string publisher_json(const store::OpenPublisher& publisher) {
+  JsonObject object;
+  if (publisher.pid == 0) {
+    object.raw("pid", "null").text("gid", publisher.gid);
+  } else {
+    object.number("pid", publisher.pid).raw("gid", "null");
+  }
+  return object.text("user", publisher.user)
+      .text("application", publisher.application)
+      .time("since", publisher.since)
+      .str();
+}
+
+std::string publishers_sentence(const std::vector<store::OpenPublisher>& publishers) {
+  std::string text = counted(static_cast<std::int64_t>(publishers.size()), "transaction") +
+                     " older than the drain may still publish into it:";
+  for (const auto& one : publishers) text += (&one == publishers.data() ? " " : ", ") + name_publisher(one);
+  return text;
+}
+
 void judge(RetireCheck& check) {
   const GenerationStatus& status = check.status;
   const std::string number = std::to_string(status.generation);
   if (auto sentence = wrong_state(status)) check.blockers.push_back(*std::move(sentence));
+  if (!check.publishers.empty()) check.blockers.push_back(publishers_sentence(check.publishers));
   if (status.pending > 0) check.blockers.push_back(pending_sentence(check));
   if (status.in_flight > 0) check.blockers.push_back(counted(status.in_flight, "event") + " in flight");
   if (status.abandoned()) {
@@ -61,9 +99,13 @@ void judge(RetireCheck& check) {
 }  // namespace
 
 Result<RetireCheck> check_retire(store::Store& store, Generation generation) {
+  // First: what those leave behind who end meanwhile is counted.
+  auto publishers = store.open_publishers(generation);
+  if (!publishers) return std::move(publishers).error();
   const auto survey = survey_generations(store);
   if (!survey) return survey.error();
   RetireCheck check;
+  check.publishers = *std::move(publishers);
   check.status = survey->of(generation);
   if (!check.status.state) return unknown_generation(generation);
   if (check.status.waiting > 0) {
@@ -85,17 +127,21 @@ Result<void> allow_retire(const RetireCheck& check, bool force) {
     return Error{ErrorCode::conflict, Retry::never, title + " cannot be retired: " + check.blockers.front(),
                  "generation", "only a draining generation can be retired"};
   }
-  if (force || check.retirable()) return {};
+  if (check.retirable() || (force && check.publishers.empty())) return {};
   std::string message = title + " cannot be retired:";
   for (const std::string& blocker : check.blockers)
     message += (&blocker == check.blockers.data() ? " " : "; ") + blocker;
-  return Error{
-      ErrorCode::conflict, Retry::never, std::move(message), "generation",
-      "let its workers finish, or move the events with `sluice generation reroute`; --force leaves them behind"};
+  return Error{ErrorCode::conflict, Retry::never, std::move(message), "generation",
+               check.publishers.empty()
+                   ? "let its workers finish, or move the events with `sluice generation reroute`; --force leaves them "
+                     "behind"
+                   : end_publisher(check.publishers.front())};
 }
 
 std::string to_json(const RetireCheck& check) {
   const GenerationStatus& status = check.status;
+  std::vector<std::string> publishers;
+  for (const store::OpenPublisher& one : check.publishers) publishers.push_back(publisher_json(one));
   return JsonObject{}
       .number("generation", status.generation)
       .text("state", name(*status.state))
@@ -105,6 +151,7 @@ std::string to_json(const RetireCheck& check) {
       .time("next_due_at", check.next_due)
       .number("in_flight", status.in_flight)
       .number("failed", status.failed)
+      .array("publishers", publishers)
       .texts("workers", check.workers)
       .boolean("abandoned", status.abandoned())
       .texts("blockers", check.blockers)

@@ -13,6 +13,7 @@ struct RetireCheck {
   GenerationStatus status;
   std::optional<Timestamp> next_due;  ///< of the events that are not due yet
   std::vector<std::string> workers;   ///< identities of those alive
+  std::vector<store::OpenPublisher> publishers;
   std::vector<std::string> blockers;  ///< one sentence each
   std::vector<std::string> remarks;   ///< good to know, not in the way
 
@@ -22,8 +23,9 @@ struct RetireCheck {
 /// "Can it be retired?" not_found when it was never allocated. Changes nothing.
 Result<RetireCheck> check_retire(store::Store& store, Generation generation);
 
-/// Refuses what may not be retired; `force` leaves behind what is pending or in flight, but the state has
-/// to be draining all the same. Changes nothing.
+/// Refuses what may not be retired; `force` leaves behind what is pending or in flight, but the state has to be
+/// draining all the same, and no transaction may be open that can still publish: nobody knows what it leaves behind.
+/// Changes nothing.
 Result<void> allow_retire(const RetireCheck& check, bool force);
 
 std::string to_json(const RetireCheck& check);

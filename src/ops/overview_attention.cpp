@@ -63,6 +63,8 @@ std::string link_of(FindingId id) {
     case FindingId::notify_queue:
     case FindingId::claims_expired:
       return "/workers";
+    case FindingId::stranded_events:
+      return "/events";
     default:
       return "/storage";
   }

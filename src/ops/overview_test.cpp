@@ -146,6 +146,15 @@ TEST_F(OverviewTest, AttentionNamesWhatIsWrongAndWhereToLook) {
   EXPECT_THAT(attention, Not(HasSubstr("\"ok\"")));
 }
 
+TEST_F(OverviewTest, StrandedEventsNeedAttention) {
+  store.sql("insert into stranded (at, event_id, event_type, generation, cause) values ('" + to_iso8601(store.now) +
+            "', '" + id(1).to_string() + "', 'test.happened', 1, 'no_claim')");
+  step();
+  const std::string attention = at(json(), "attention");
+  EXPECT_THAT(attention, HasSubstr(R"("severity":"warning","id":"stranded-events")"));
+  EXPECT_THAT(attention, HasSubstr(R"("link":"/events")"));
+}
+
 TEST_F(OverviewTest, EventsThatNobodyWantsAreNoticed) {
   store.publish(id(1));
   for (int n = 0; n < 10; ++n) step();

@@ -42,6 +42,7 @@ Result<void> SupervisorOptions::validate() const {
   if (auto checked = check_positive(retention_interval, "retention_interval"); !checked) return checked;
   if (auto checked = check_positive(backoff.first, "backoff.first"); !checked) return checked;
   if (backoff.cap < backoff.first) return invalid("backoff.cap", "backoff.cap must be at least backoff.first");
+  if (auto checked = patrol.validate(); !checked) return checked;
   return retention.policies.validate();
 }
 
@@ -96,6 +97,7 @@ void Supervisor::launch_services() {
   launch(services_, presence_service(), nothing_);
   if (options_.reap) launch(services_, reaper_service(), nothing_);
   if (options_.sweep) launch(services_, retention_service(), nothing_);
+  if (options_.patrol.enabled) launch(services_, patrol_service(), nothing_);
 }
 
 void Supervisor::launch_workers() {
@@ -267,6 +269,20 @@ Service Supervisor::retention_service() {
     count_swept(options_.metrics, *report);
     return report->more ? options_.backoff.first : options_.retention_interval;
   };
+  return service;
+}
+
+Service Supervisor::patrol_service() {
+  auto patrol = std::make_shared<Patrol>(store_, options_.worker.identity, logger_, options_.metrics, options_.patrol);
+  Service service;
+  service.name = "patrol";
+  service.round = [this, patrol](const std::stop_token&) -> Result<Duration> {
+    const auto report = patrol->step();
+    if (!report) return report.error();
+    if (report->healed > 0) work_.ring();
+    return report->rest;
+  };
+  service.finish = [patrol] { patrol->hand_on(); };
   return service;
 }
 

@@ -1,5 +1,5 @@
 // Supervisor: owns the threads of one process that delivers: workers, listener, claim keeper, presence,
-// reaper and retention, on one store.
+// reaper, retention and patrol, on one store.
 //
 // Thread-safety: wake(), request_stop() and the readers may be called from any thread; the rest from the
 // owner's.
@@ -18,6 +18,7 @@
 #include "runtime/failure_listener.hpp"
 #include "runtime/handler_set.hpp"
 #include "runtime/listener.hpp"
+#include "runtime/patrol.hpp"
 #include "runtime/reaper.hpp"
 #include "runtime/registry_view.hpp"
 #include "runtime/retention.hpp"
@@ -43,6 +44,7 @@ struct SupervisorOptions {
   bool sweep = true;
   Duration retention_interval = std::chrono::minutes{10};
   RetentionOptions retention;
+  PatrolOptions patrol;
   BackoffLimits backoff;  ///< rests after an error of the store
   FailureListener on_failed;
   /// Something may be claimable for others too: the bell has rung, or events were left to handlers elsewhere. It must
@@ -90,6 +92,7 @@ class Supervisor {
   Service worker_service(int number);
   Service reaper_service();
   Service retention_service();
+  Service patrol_service();
   Service keeper_service();
   Service presence_service();
   void launch(std::vector<std::jthread>& group, Service service, Doorbell& doorbell);

@@ -24,6 +24,7 @@ class SupervisorTest : public testing::Test {
     options.drain_timeout = kNever;
     options.reap_interval = kNever;
     options.retention_interval = kNever;
+    options.patrol.interval = kNever;
     options.backoff = {1ms, 2ms};
   }
 

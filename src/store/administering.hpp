@@ -108,6 +108,15 @@ struct Deployment {
   std::optional<Timestamp> retired_at;
 };
 
+/// A transaction that began before a generation was drained and may still commit events into it.
+struct OpenPublisher {
+  int pid = 0;      ///< 0: a prepared transaction
+  std::string gid;  ///< of a prepared transaction
+  std::string user;
+  std::string application;
+  std::optional<Timestamp> since;  ///< of a prepared transaction: when it was prepared; none: hidden from us
+};
+
 struct StatusCount {
   Generation generation = 0;
   Status status = Status::pending;
@@ -135,6 +144,9 @@ class Administering {
   virtual Result<EventRecord> get_event(const Uuid& id) = 0;  ///< not_found when there is none
   virtual Result<std::vector<HandledRecord>> handled(const EventRecord& event) = 0;
   virtual Result<std::vector<AuditRecord>> audit_of(const Uuid& event_id) = 0;
+  /// The event of its ordering key that goes first: an earlier one that is pending and that somebody subscribes to, or
+  /// any that is in flight. None: nothing does, or the event has no key.
+  virtual Result<std::optional<Uuid>> key_blocker(const EventRecord& event) = 0;
   virtual Result<StoreStatus> status() = 0;
 
   /// failed → pending in place; conflict when the event is in any other state or discarded.
@@ -146,7 +158,10 @@ class Administering {
   virtual Result<std::vector<Deployment>> deployments() = 0;  ///< ascending
   virtual Result<Deployment> allocate_generation(std::optional<Generation> wanted, const std::string& note,
                                                  const Actor& actor) = 0;
+  /// Refuses (conflict) to retire a generation that has open publishers.
   virtual Result<Deployment> move_generation(Generation generation, GenerationState to, const Actor& actor) = 0;
+  /// Of a draining generation, the oldest first; what we may not see counts where it may be one.
+  virtual Result<std::vector<OpenPublisher>> open_publishers(Generation generation) = 0;
   /// Moves up to `limit` pending events from one generation to another, due when they were; returns how many.
   virtual Result<std::int64_t> reroute(Generation from, Generation to, int limit, const Actor& actor) = 0;
   /// The newest live generation, else 1.

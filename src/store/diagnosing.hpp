@@ -11,6 +11,9 @@
 
 #include <sluice/result.hpp>
 #include <sluice/time.hpp>
+#include <sluice/uuid.hpp>
+#include "core/generation.hpp"
+#include "store/patrolling.hpp"
 
 namespace sluice::store {
 
@@ -101,6 +104,18 @@ struct RetentionFacts {
   std::optional<Timestamp> oldest_tombstone;  ///< when the oldest tombstone was set
 };
 
+/// Events that the patrol found stranded and healed within the last day. The store remembers the latest thousand.
+struct StrandedFacts {
+  struct OfCause {
+    StrandedCause cause = StrandedCause::passed_over;
+    std::int64_t count = 0;
+    Uuid latest_id;
+    Timestamp latest_at{};
+  };
+  std::vector<OfCause> causes;  ///< those that occurred
+};
+inline constexpr Duration kStrandedLook = std::chrono::hours{24};
+
 /// Something that was not looked at, and why.
 struct Unseen {
   std::string what;
@@ -112,6 +127,7 @@ struct Diagnosis {
   std::optional<FileFacts> file;
   std::optional<ExpiredFacts> expired;      ///< none without a schema
   std::optional<RetentionFacts> retention;  ///< none without a schema
+  std::optional<StrandedFacts> stranded;    ///< none without a schema
   std::vector<Unseen> unseen;
 };
 
@@ -120,6 +136,27 @@ struct DueBacklog {
   std::int64_t count = 0;
   std::optional<Timestamp> oldest;  ///< when the one that waits for longest fell due
   Timestamp now{};
+};
+
+/// A pending event that a live worker should have taken: due, subscribed to, first of its key.
+struct OverdueEvent {
+  enum class Cause {
+    passed_over,     ///< the scan of its workers has passed it, and nothing brings them back to it
+    behind,          ///< the workers have not come to it
+    marked_blocked,  ///< marked as waiting for its key, and nothing of its key stands before it
+  };
+  Uuid id;
+  std::string event_type;
+  Generation generation = kFirstGeneration;
+  Timestamp due{};
+  std::string handler_name;  ///< one that subscribes to it and that a live worker runs
+  Cause cause = Cause::behind;
+};
+
+struct OverdueQuery {
+  Duration patience{};      ///< due for at least so long
+  Duration alive_within{};  ///< a worker that was seen since then is alive
+  int limit = 0;
 };
 
 class Diagnosing {
@@ -131,6 +168,9 @@ class Diagnosing {
   /// The same without grants and without the check of the whole file: cheap enough for twice a minute.
   virtual Result<Diagnosis> glance() = 0;
   virtual Result<DueBacklog> due_backlog() = 0;
+  /// The longest due first. Bounded: of new events the store looks at those that it already knows to be pending or
+  /// finds with a few looks (as gauges() does), of those that waited at the longest due.
+  virtual Result<std::vector<OverdueEvent>> overdue(const OverdueQuery& query) = 0;
   /// 0 to 1. Only where capabilities().listen.
   virtual Result<double> notify_queue_usage() = 0;
 };

@@ -17,6 +17,7 @@
 #include "store/maintaining.hpp"
 #include "store/migrating.hpp"
 #include "store/operating.hpp"
+#include "store/patrolling.hpp"
 #include "store/publishing.hpp"
 #include "store/registering.hpp"
 #include "store/triaging.hpp"
@@ -34,6 +35,7 @@ struct Capabilities {
 class Store : public Publishing,
               public Claiming,
               public Maintaining,
+              public Patrolling,
               public Administering,
               public Triaging,
               public Operating,

@@ -90,6 +90,8 @@ DeliveryMetrics::DeliveryMetrics(Registry& registry)
       polls(registry.counter({"sluice_polls_total", "Looks for work that no ring had asked for."})),
       reaped(
           registry.counter({"sluice_reaped_claims_total", "Claims that ran out, by what became of them.", {"result"}})),
+      stranded(registry.counter(
+          {"sluice_stranded_events_total", "Events that no claim would have found, healed by the patrol.", {"cause"}})),
       swept(registry.counter({"sluice_retention_swept_total", "Rows that retention took away.", {"what"}})),
       failed_swept(registry.counter(
           {"sluice_retention_failed_swept_total", "Events among them that had failed and that nobody had replayed."})) {
@@ -97,6 +99,7 @@ DeliveryMetrics::DeliveryMetrics(Registry& registry)
   start(claims, {"full", "partial", "empty", "error"});
   start(settled, {"delivered", "deduplicated", "retried", "failed", "released", "fenced"});
   start(reaped, {"retried", "failed", "fenced"});
+  start(stranded, {"passed_over", "no_claim", "blocker_gone"});
   start(swept, {"tombstoned", "deleted", "handled"});
 }
 

@@ -53,8 +53,9 @@ struct DeliveryMetrics {
   Family<Histogram>& handler_duration;  ///< handler
   Family<Histogram>& handled_latency;
   Family<Counter>& polls;
-  Family<Counter>& reaped;  ///< result: retried, failed, fenced
-  Family<Counter>& swept;   ///< what: tombstoned, deleted, handled
+  Family<Counter>& reaped;    ///< result: retried, failed, fenced
+  Family<Counter>& stranded;  ///< cause: passed_over, no_claim, blocker_gone
+  Family<Counter>& swept;     ///< what: tombstoned, deleted, handled
   Family<Counter>& failed_swept;
 };
 

@@ -87,6 +87,16 @@ TEST_F(Events, ShowAsJsonIsTheWholeRecord) {
               AllOf(HasSubstr(R"("payload":{"n": 12345678901234567890123})"), HasSubstr(R"("timeline":[)")));
 }
 
+TEST_F(Events, ShowNamesWhatAPendingEventWaitsFor) {
+  const std::string id = test::id_of(7).to_string();
+  ASSERT_EQ(sluice_({"publish", "demo.later", "--id", id, "--after", "1h"}).exit, Exit::ok);
+  const auto answer = sluice_({"event", "show", id});
+  EXPECT_THAT(answer.out, HasSubstr("scheduled for " + to_iso8601(sluice_.store.now + std::chrono::hours{1}) +
+                                    "; nobody subscribes to demo.later in generation 1"));
+  EXPECT_THAT(sluice_({"event", "show", id, "-o", "json"}).out,
+              AllOf(HasSubstr(R"("waits_for":[{"what":"time","until":")"), HasSubstr(R"({"what":"subscriber",)")));
+}
+
 TEST_F(Events, ShowOfAnUnknownIdIsNotFound) {
   EXPECT_EQ(sluice_({"event", "show", test::id_of(9).to_string()}).exit, Exit::not_found);
   const auto bad = sluice_({"event", "show", "nonsense"});

@@ -252,6 +252,26 @@ TEST_F(PostgresCliGrants, AnOperatorEndsAGeneration) {
   EXPECT_EQ(as_member({"db", "doorbell", "when-idle"}).exit, 4) << "the trigger belongs to the owner of the table";
 }
 
+TEST_F(PostgresCliGrants, AnOpenPublisherKeepsTheGateShutForAnOperator) {
+  ASSERT_EQ(sluice({"db", "grant", "operator", member_}).exit, 0);
+  ASSERT_EQ(sluice({"generation", "allocate", "1"}).exit, 0);
+  ASSERT_EQ(sluice({"generation", "activate", "1"}).exit, 0);
+  SqlSession publisher{database_.url()};
+  const std::string pid = publisher.must("select pg_backend_pid()").value();
+  publisher.must("begin");
+  publisher.must("select core.outbox_publish('demo.hello')");
+  ASSERT_EQ(as_member({"generation", "drain", "1"}).exit, 0);
+  const auto check = as_member({"generation", "retire", "1", "--check"});
+  EXPECT_EQ(check.exit, 6) << check.err;
+  EXPECT_THAT(check.out, HasSubstr("may still publish into it: pid " + pid + " (user sluice) since 20"));
+  const auto refused = as_member({"generation", "retire", "1"});
+  EXPECT_EQ(refused.exit, 5);
+  EXPECT_THAT(refused.err, HasSubstr("pg_terminate_backend(" + pid + ")"));
+  EXPECT_EQ(as_member({"generation", "retire", "1", "--force"}).exit, 5);
+  publisher.must("commit");
+  EXPECT_THAT(as_member({"generation", "retire", "1", "--check"}).out, HasSubstr("1 event pending"));
+}
+
 TEST_F(PostgresCliGrants, AsJson) {
   EXPECT_THAT(sluice({"db", "grant", "worker", member_, "-o", "json"}).out,
               AllOf(StartsWith(R"({"dry_run":false,"done":[")"), HasSubstr(member_ + " is a member of sluice_worker")));

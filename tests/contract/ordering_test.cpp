@@ -9,7 +9,26 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
-SLUICE_CONTRACT(OrderingContract);
+class OrderingContract : public StoreContract {
+ protected:
+  Uuid publish_typed(const std::string& type, Generation generation = 1) {
+    NewEvent event = an_event(type);
+    event.ordering_key = "a";
+    event.generation = generation;
+    return publish(event);
+  }
+  void subscribe(const std::string& handler, const std::string& type, Generation generation = 1) {
+    must(store().subscribe(generation, std::vector{subscription(handler, {type})}));
+  }
+  /// As a worker that hosts a handler of this type.
+  std::vector<ClaimedEvent> claim_typed(const std::string& type, Generation generation = 1) {
+    ClaimRequest request = request_for("w1");
+    request.generation = generation;
+    request.interests = {{type, {}, {}}};
+    return claim(request);
+  }
+};
+SLUICE_OVER_EVERY_STORE(OrderingContract);
 
 TEST_P(OrderingContract, OneEventOfAKeyAtATime) {
   const Uuid first = publish(a_keyed_event("a"));
@@ -142,6 +161,88 @@ TEST_P(OrderingContract, FlakyHandlersKeepTheOrder) {
     }
   }
   EXPECT_EQ(delivered, expected);
+}
+
+TEST_P(OrderingContract, AnEventThatNobodyWantsHoldsUpNobody) {
+  subscribe("tests.wanted", "wanted");
+  publish_typed("unwanted");
+  const Uuid first = publish_typed("wanted");
+  publish_typed("unwanted");
+  const Uuid second = publish_typed("wanted");
+  const auto running = claim_typed("wanted");
+  ASSERT_THAT(ids(running), ElementsAre(first));
+  EXPECT_THAT(claim(), IsEmpty()) << "two events of a key in flight";
+  deliver(running.front());
+  EXPECT_THAT(ids(claim_typed("wanted")), ElementsAre(second));
+}
+
+TEST_P(OrderingContract, AnEventOfAGenerationWithoutSubscribersHoldsUpNobody) {
+  subscribe("tests.wanted", "wanted", 2);
+  publish_typed("wanted", 1);
+  const Uuid newer = publish_typed("wanted", 2);
+  EXPECT_THAT(ids(claim_typed("wanted", 2)), ElementsAre(newer));
+}
+
+TEST_P(OrderingContract, TheLastSubscriberOfTheHeadReleasesItsKey) {
+  subscribe("tests.head", "head");
+  subscribe("tests.head_too", "he*");
+  subscribe("tests.next", "next");
+  publish_typed("head");
+  const Uuid next = publish_typed("next");
+  must(store().unsubscribe(1, "tests.head", operator_alice()));
+  EXPECT_THAT(claim_typed("next"), IsEmpty());
+  must(store().unsubscribe(1, "tests.head_too", operator_alice()));
+  EXPECT_THAT(ids(claim_typed("next")), ElementsAre(next));
+}
+
+TEST_P(OrderingContract, ANewSubscriberOfTheHeadGoesFirst) {
+  subscribe("tests.next", "next");
+  const Uuid head = publish_typed("head");
+  const Uuid next = publish_typed("next");
+  subscribe("tests.head", "head");
+  EXPECT_THAT(claim_typed("next"), IsEmpty());
+  const auto first = claim_typed("head");
+  ASSERT_THAT(ids(first), ElementsAre(head));
+  deliver(first.front());
+  EXPECT_THAT(ids(claim_typed("next")), ElementsAre(next));
+}
+
+TEST_P(OrderingContract, ANewSubscriberOfTheHeadWaitsForWhatIsInFlight) {
+  subscribe("tests.next", "next");
+  const Uuid head = publish_typed("head");
+  publish_typed("next");
+  const auto running = claim_typed("next");
+  ASSERT_EQ(running.size(), 1U);
+  subscribe("tests.head", "head");
+  EXPECT_THAT(claim_typed("head"), IsEmpty());
+  deliver(running.front());
+  EXPECT_THAT(ids(claim_typed("head")), ElementsAre(head));
+}
+
+TEST_P(OrderingContract, AReplayedEventThatNobodyWantsAnyMoreHoldsUpNobody) {
+  subscribe("tests.head", "head");
+  subscribe("tests.next", "next");
+  const Uuid head = publish_typed("head");
+  const auto claimed = claim_typed("head");
+  ASSERT_EQ(claimed.size(), 1U);
+  settle(claimed.front(), Outcome::failed(terminal_failure()));
+  must(store().unsubscribe(1, "tests.head", operator_alice()));
+  must(store().replay(head, 1, operator_alice()));
+  const Uuid next = publish_typed("next");
+  EXPECT_THAT(ids(claim_typed("next")), ElementsAre(next));
+}
+
+TEST_P(OrderingContract, AReroutedHeadWaitsForItsNewSubscribers) {
+  subscribe("tests.next", "next");
+  subscribe("tests.head", "head", 2);
+  publish_typed("head");
+  const Uuid next = publish_typed("next");
+  ASSERT_EQ(must(store().reroute(1, 2, 1, operator_alice())), 1);
+  EXPECT_THAT(claim_typed("next"), IsEmpty()) << "its predecessor is wanted now";
+  const auto head = claim_typed("head", 2);
+  ASSERT_EQ(head.size(), 1U);
+  deliver(head.front());
+  EXPECT_THAT(ids(claim_typed("next")), ElementsAre(next));
 }
 
 TEST_P(OrderingContract, OddKeysAreJustText) {

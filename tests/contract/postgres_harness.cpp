@@ -200,6 +200,27 @@ class PostgresHarness final : public Harness {
     return run(transaction.postgres, with_names(statement, kNames));
   }
 
+  Result<void> strand(const Uuid& id, store::StrandedCause cause) override {
+    const std::string where = " where id = '" + id.to_string() + "'";
+    std::string statement = "set session_replication_role = replica;";
+    switch (cause) {
+      case store::StrandedCause::passed_over:
+        // A number that every group's mark has passed.
+        statement +=
+            "update core.outbox set seq = -seq" + where + ";" + "update core.claim_cursors set low = greatest(low, 0)";
+        break;
+      case store::StrandedCause::no_claim:
+        statement += "delete from core.claims";
+        break;
+      case store::StrandedCause::blocker_gone:
+        statement += "update core.outbox set status = 'delivered', delivered_at = now()" + where;
+        break;
+    }
+    auto done = RawConnection{url_}.run(statement);
+    if (!done) return done.error();
+    return {};
+  }
+
   Result<std::unique_ptr<UnfinishedPublish>> begin_unfinished_publish(const Uuid& id) override {
     auto unfinished = std::make_unique<PostgresUnfinishedPublish>(url_);
     if (auto inserted = unfinished->insert(id); !inserted) return inserted.error();

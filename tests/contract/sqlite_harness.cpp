@@ -103,6 +103,31 @@ class SqliteHarness final : public Harness {
     return run(transaction.sqlite, with_names(statement, kSqliteNames));
   }
 
+  Result<void> strand(const Uuid& id, store::StrandedCause cause) override {
+    const std::string where = " where id = '" + id.to_string() + "'";
+    std::string statement;
+    switch (cause) {
+      case store::StrandedCause::passed_over: {
+        const std::string now = to_iso8601(test::wall_clock() + Duration{ahead_.load()});
+        statement = "update outbox set retry_after = '" + now +
+                    "', lane = 'gone', progress = '[{\"handler\":\"gone.by\",\"due\":\"" + now + "\"}]'" + where;
+        break;
+      }
+      case store::StrandedCause::no_claim:
+        statement = "update outbox set claim_expires_at = null" + where;
+        break;
+      case store::StrandedCause::blocker_gone:
+        statement = "update outbox set status = 'delivered'" + where + ";" +
+                    "update outbox set key_blocked = 1 where status = 'pending' and ordering_key = (select "
+                    "ordering_key from outbox" +
+                    where + ")";
+        break;
+    }
+    auto done = RawSqlite{path_}.run(statement);
+    if (!done) return done.error();
+    return {};
+  }
+
   Result<std::unique_ptr<UnfinishedPublish>> begin_unfinished_publish(const Uuid& id) override {
     auto unfinished = std::make_unique<SqliteUnfinishedPublish>(path_);
     if (auto inserted = unfinished->insert(id); !inserted) return inserted.error();

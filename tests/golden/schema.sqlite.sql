@@ -1,3 +1,19 @@
+CREATE VIEW outbox_keyed (seq, generation, key_subscribed, wanted) as
+select seq, generation, key_subscribed, exists (select 1 from outbox_subscribers as s where s.seq = o.seq)
+from outbox as o
+where ordering_key is not null and status = 'pending';
+
+CREATE VIEW outbox_subscribers (seq, handler_name) as
+select o.seq, s.handler_name
+from outbox as o join subscriptions as s on s.generation = o.generation
+where (s.context is null or o.target is null or s.context = o.target)
+  and (s.channel is null or s.channel = o.channel)
+  and exists (
+    select 1 from json_each(s.event_types) as pattern
+    where pattern.value = o.event_type
+       or (substr(pattern.value, -1) = '*'
+           and substr(o.event_type, 1, length(pattern.value) - 1) = substr(pattern.value, 1, length(pattern.value) - 1)));
+
 CREATE TRIGGER audit_no_delete before delete on audit
 begin
   select raise(abort, 'the audit is append-only: a record cannot be deleted');
@@ -60,28 +76,43 @@ begin
   update outbox set key_blocked = 0
     where key_blocked = 1 and seq = coalesce(
       (select seq from outbox where ordering_key = old.ordering_key and status = 'in_flight'),
-      (select min(seq) from outbox where ordering_key = old.ordering_key and status = 'pending'));
+      (select min(seq) from outbox where ordering_key = old.ordering_key and status = 'pending' and key_subscribed = 1),
+      (select min(seq) from outbox where ordering_key = old.ordering_key and status = 'pending' and key_subscribed = 0));
 end;
 
 CREATE TRIGGER outbox_key_insert after insert on outbox when new.ordering_key is not null
 begin
+  update outbox set key_subscribed = not key_subscribed
+    where seq = new.seq and key_subscribed <> (select wanted from outbox_keyed where seq = new.seq);
   update outbox set key_blocked = 1
     where ordering_key = new.ordering_key and status = 'pending' and key_blocked = 0 and seq <> coalesce(
       (select seq from outbox where ordering_key = new.ordering_key and status = 'in_flight'),
-      (select min(seq) from outbox where ordering_key = new.ordering_key and status = 'pending'));
+      (select min(seq) from outbox where ordering_key = new.ordering_key and status = 'pending' and key_subscribed = 1),
+      (select min(seq) from outbox where ordering_key = new.ordering_key and status = 'pending' and key_subscribed = 0));
 end;
 
-CREATE TRIGGER outbox_key_update after update of status on outbox
-  when new.ordering_key is not null and new.status <> old.status
+CREATE TRIGGER outbox_key_moved after update of status, generation, channel, event_type, target on outbox
+  when new.ordering_key is not null and new.status = 'pending'
+    and (old.status <> 'pending' or new.generation <> old.generation or new.channel <> old.channel
+         or new.event_type <> old.event_type or new.target is not old.target)
+begin
+  update outbox set key_subscribed = not key_subscribed
+    where seq = new.seq and key_subscribed <> (select wanted from outbox_keyed where seq = new.seq);
+end;
+
+CREATE TRIGGER outbox_key_update after update of status, key_subscribed on outbox
+  when new.ordering_key is not null and (new.status <> old.status or new.key_subscribed <> old.key_subscribed)
 begin
   update outbox set key_blocked = 1
     where ordering_key = new.ordering_key and status = 'pending' and key_blocked = 0 and seq <> coalesce(
       (select seq from outbox where ordering_key = new.ordering_key and status = 'in_flight'),
-      (select min(seq) from outbox where ordering_key = new.ordering_key and status = 'pending'));
+      (select min(seq) from outbox where ordering_key = new.ordering_key and status = 'pending' and key_subscribed = 1),
+      (select min(seq) from outbox where ordering_key = new.ordering_key and status = 'pending' and key_subscribed = 0));
   update outbox set key_blocked = 0
     where key_blocked = 1 and seq = coalesce(
       (select seq from outbox where ordering_key = new.ordering_key and status = 'in_flight'),
-      (select min(seq) from outbox where ordering_key = new.ordering_key and status = 'pending'));
+      (select min(seq) from outbox where ordering_key = new.ordering_key and status = 'pending' and key_subscribed = 1),
+      (select min(seq) from outbox where ordering_key = new.ordering_key and status = 'pending' and key_subscribed = 0));
 end;
 
 CREATE TRIGGER outbox_transition before update of status, claim_seq on outbox
@@ -102,6 +133,25 @@ begin
     when old.status = 'failed' and new.status = 'pending' and new.failure_history = old.failure_history
       then raise(abort, 'a replay must record the cycle that it closes in failure_history')
   end;
+end;
+
+CREATE TRIGGER subscriptions_delete after delete on subscriptions
+begin
+  update outbox set key_subscribed = not key_subscribed
+    where seq in (select seq from outbox_keyed where generation = old.generation and key_subscribed <> wanted);
+end;
+
+CREATE TRIGGER subscriptions_insert after insert on subscriptions
+begin
+  update outbox set key_subscribed = not key_subscribed
+    where seq in (select seq from outbox_keyed where generation = new.generation and key_subscribed <> wanted);
+end;
+
+CREATE TRIGGER subscriptions_update after update on subscriptions
+begin
+  update outbox set key_subscribed = not key_subscribed
+    where seq in (select seq from outbox_keyed
+                  where generation in (old.generation, new.generation) and key_subscribed <> wanted);
 end;
 
 CREATE TABLE audit (
@@ -268,9 +318,21 @@ CREATE TABLE outbox (
   delivered_at text,
   deleted_at text, progress text
   constraint "progress must be a JSON array"
-    check (case when json_valid(progress) then json_type(progress) = 'array' else progress is null end), lane text not null default '', failed_at text, cluster_id integer,
+    check (case when json_valid(progress) then json_type(progress) = 'array' else progress is null end), lane text not null default '', failed_at text, cluster_id integer, key_subscribed integer not null default 1,
   constraint "only delivered or failed events may be tombstoned"
     check (deleted_at is null or status in ('delivered', 'failed'))
+) strict;
+
+CREATE TABLE patrol (
+  one integer primary key constraint "there is one patrol" check (one = 1),
+  holder text not null default '',
+  lease_until text,
+  part text not null default 'keys'
+    constraint "part must be keys or due" check (part in ('keys', 'due')),
+  place text not null default '',
+  place_generation integer not null default 0,
+  place_blocked integer not null default 0,
+  place_seq integer not null default 0
 ) strict;
 
 CREATE TABLE settings (
@@ -288,6 +350,17 @@ CREATE TABLE sluice_migrations (
 ;
 
 CREATE TABLE sqlite_sequence(name,seq);
+
+CREATE TABLE stranded (
+  id integer primary key autoincrement,
+  at text not null,
+  event_id text not null,
+  event_type text not null,
+  generation integer not null,
+  cause text not null
+    constraint "cause must be passed_over, no_claim or blocker_gone"
+      check (cause in ('passed_over', 'no_claim', 'blocker_gone'))
+) strict;
 
 CREATE TABLE subscriptions (
   generation integer not null
@@ -352,7 +425,7 @@ CREATE INDEX outbox_key_claimable on outbox (ordering_key)
 CREATE UNIQUE INDEX outbox_key_in_flight on outbox (ordering_key)
   where ordering_key is not null and status = 'in_flight';
 
-CREATE INDEX outbox_key_pending on outbox (ordering_key, seq)
+CREATE INDEX outbox_key_pending on outbox (ordering_key, key_subscribed, seq)
   where ordering_key is not null and status = 'pending';
 
 CREATE INDEX outbox_tombstones on outbox (deleted_at, status) where deleted_at is not null;

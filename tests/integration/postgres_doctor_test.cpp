@@ -180,6 +180,55 @@ TEST_F(PostgresDoctor, EventsThatRetentionShouldHaveTakenAreFound) {
   EXPECT_THAT(unwell(report()), Contains(Field(&ops::Finding::id, FindingId::retention_lag)));
 }
 
+TEST_F(PostgresDoctor, NumbersThatTheScanCannotRelyOnAreFoundWithTheirCure) {
+  SqlSession session{database_.url()};
+  session.must("select core.outbox_publish('demo.hello', p_source => 'demo') from generate_series(1, 3)");
+  const auto damage = [&] { return store_->validate().value(); };
+  const std::vector<std::pair<std::string, std::string>> sicknesses{
+      {"alter sequence core.outbox_seq cache 20", "alter sequence core.outbox_seq cache 1"},
+      {"alter sequence core.outbox_seq increment 2", "alter sequence core.outbox_seq increment 1"},
+      {"alter sequence core.outbox_seq cycle", "alter sequence core.outbox_seq no cycle"},
+      {"alter table core.outbox alter seq set default nextval('core.outbox_seq')",
+       "alter table core.outbox alter column seq set default case when pg_current_xact_id() is not null then "
+       "nextval('core.outbox_seq') end"},
+      {"select setval('core.outbox_seq', 2)", "select setval('core.outbox_seq', 3)"},
+      {"select setval('core.outbox_seq', 3, false)", "select setval('core.outbox_seq', 3)"},
+      {"alter sequence core.outbox_seq restart with 1", "select setval('core.outbox_seq', 3)"},
+      {"insert into core.claim_cursors (group_key, low) values ('1', 90)", "select setval('core.outbox_seq', 90)"}};
+  for (const auto& [sickness, cure] : sicknesses) {
+    EXPECT_THAT(damage(), IsEmpty()) << "before " << sickness;
+    session.must(sickness);
+    ASSERT_EQ(damage().size(), 1U) << sickness;
+    EXPECT_THAT(damage()[0], HasSubstr(": run `" + cure + "`"));
+    const auto worst = report().findings.front();
+    EXPECT_EQ(worst.id, FindingId::outbox_sequence) << sickness;
+    EXPECT_EQ(worst.severity, Severity::critical);
+    EXPECT_EQ(worst.fix, cure);
+    session.must(cure);
+  }
+  EXPECT_THAT(damage(), IsEmpty());
+}
+
+TEST_F(PostgresDoctor, AnEventThatTheScanHasPassedIsNamed) {
+  SqlSession session{database_.url()};
+  ASSERT_TRUE(store_->subscribe(1, std::vector{Subscription{.handler_name = "a.b", .event_types = {"demo.*"}}}));
+  ASSERT_TRUE(store_->announce({.identity = "w", .generation = 1, .handlers = {"a.b"}}));
+  const std::string id = session.must("select core.outbox_publish('demo.hello', p_source => 'demo')").value();
+  EXPECT_THAT(unwell(report()), IsEmpty());
+  session.must("update core.outbox set published_at = now() - interval '6 minutes'");
+  const auto late = report().findings.front();
+  EXPECT_EQ(late.id, FindingId::events_overdue);
+  EXPECT_EQ(late.severity, Severity::warning) << late.title;
+  // The mark of a group that wants other events is no news.
+  session.must("insert into core.claim_cursors (group_key, low) values ('1|%/%/other.%', 1)");
+  EXPECT_EQ(report().findings.front().severity, Severity::warning);
+  session.must("insert into core.claim_cursors (group_key, low) values ('1|%/%/demo.%', 1)");
+  const auto passed = report().findings.front();
+  EXPECT_EQ(passed.id, FindingId::events_overdue);
+  EXPECT_EQ(passed.severity, Severity::critical);
+  EXPECT_THAT(passed.title, testing::AllOf(HasSubstr("event " + id), HasSubstr("due for 6m"), HasSubstr("passed it")));
+}
+
 TEST_F(PostgresDoctor, ChecksReadTheSameDatabase) {
   SqlSession session{database_.url()};
   session.must(

@@ -23,7 +23,7 @@ def run(*command):
 
 def settings_of(kind, build, folder, sanitize):
     if kind == "embedded":
-        return ["-GNinja", f"-DSLUICE_SOURCE={SOURCE}", f"-DSLUICE_SANITIZE={sanitize}"]
+        return ["-GNinja", f"-DSLUICE_SOURCE={SOURCE}", f"-DSLUICE_SANITIZE={sanitize}", "-DCMAKE_UNITY_BUILD=ON"]
     prefix = folder / "prefix"
     shutil.rmtree(prefix, ignore_errors=True)
     run("cmake", "--install", build, "--prefix", prefix, "--component", "library")

@@ -55,6 +55,10 @@ Result<store::RetentionReport> FaultyStore::sweep_retention(const RetentionPolic
   return pass("sweep_retention", [&] { return inner_.sweep_retention(policies, limit, dry_run); });
 }
 
+Result<store::PatrolStep> FaultyStore::patrol(const store::PatrolRequest& request) {
+  return pass("patrol", [&] { return inner_.patrol(request); });
+}
+
 Result<Timestamp> FaultyStore::now() {
   return pass("now", [&] { return inner_.now(); });
 }
@@ -74,6 +78,10 @@ Result<std::vector<store::HandledRecord>> FaultyStore::handled(const store::Even
 
 Result<std::vector<store::AuditRecord>> FaultyStore::audit_of(const Uuid& event_id) {
   return pass("audit_of", [&] { return inner_.audit_of(event_id); });
+}
+
+Result<std::optional<Uuid>> FaultyStore::key_blocker(const store::EventRecord& event) {
+  return pass("key_blocker", [&] { return inner_.key_blocker(event); });
 }
 
 Result<store::StoreStatus> FaultyStore::status() {
@@ -104,6 +112,10 @@ Result<store::Deployment> FaultyStore::allocate_generation(std::optional<Generat
 Result<store::Deployment> FaultyStore::move_generation(Generation generation, GenerationState to,
                                                        const store::Actor& actor) {
   return pass("move_generation", [&] { return inner_.move_generation(generation, to, actor); });
+}
+
+Result<std::vector<store::OpenPublisher>> FaultyStore::open_publishers(Generation generation) {
+  return pass("open_publishers", [&] { return inner_.open_publishers(generation); });
 }
 
 Result<std::int64_t> FaultyStore::reroute(Generation from, Generation to, int limit, const store::Actor& actor) {
@@ -200,6 +212,10 @@ Result<store::StoreGauges> FaultyStore::gauges() {
 
 Result<store::DueBacklog> FaultyStore::due_backlog() {
   return pass("due_backlog", [&] { return inner_.due_backlog(); });
+}
+
+Result<std::vector<store::OverdueEvent>> FaultyStore::overdue(const store::OverdueQuery& query) {
+  return pass("overdue", [&] { return inner_.overdue(query); });
 }
 
 Result<double> FaultyStore::notify_queue_usage() {

@@ -49,12 +49,14 @@ class FaultyStore : public store::Store {
   Result<std::vector<store::ExpiredClaim>> expired_claims(int limit) override;
   Result<std::vector<store::ExpiredClaim>> claims_held_by(const std::string& identity, int limit) override;
   Result<store::RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run) override;
+  Result<store::PatrolStep> patrol(const store::PatrolRequest& request) override;
   Result<Timestamp> now() override;
   Result<store::EventPage> list_events(const store::EventFilter& filter, int limit,
                                        std::optional<std::int64_t> before_seq) override;
   Result<store::EventRecord> get_event(const Uuid& id) override;
   Result<std::vector<store::HandledRecord>> handled(const store::EventRecord& event) override;
   Result<std::vector<store::AuditRecord>> audit_of(const Uuid& event_id) override;
+  Result<std::optional<Uuid>> key_blocker(const store::EventRecord& event) override;
   Result<store::StoreStatus> status() override;
   Result<store::ReplayReport> replay(const Uuid& id, Generation new_generation, const store::Actor& actor) override;
   Result<void> discard(const Uuid& id, const store::Actor& actor) override;
@@ -64,6 +66,7 @@ class FaultyStore : public store::Store {
                                                 const store::Actor& actor) override;
   Result<store::Deployment> move_generation(Generation generation, GenerationState to,
                                             const store::Actor& actor) override;
+  Result<std::vector<store::OpenPublisher>> open_publishers(Generation generation) override;
   Result<std::int64_t> reroute(Generation from, Generation to, int limit, const store::Actor& actor) override;
   Result<Generation> default_generation() override;
   Result<store::DeadPage> list_dead(const store::EventFilter& filter, int limit,
@@ -92,6 +95,7 @@ class FaultyStore : public store::Store {
   Result<store::Diagnosis> glance() override;
   Result<store::StoreGauges> gauges() override;
   Result<store::DueBacklog> due_backlog() override;
+  Result<std::vector<store::OverdueEvent>> overdue(const store::OverdueQuery& query) override;
   Result<double> notify_queue_usage() override;
   Result<void> subscribe(Generation generation, std::span<const Subscription> subscriptions) override;
   Result<void> unsubscribe(Generation generation, const std::string& handler_name, const store::Actor& actor) override;

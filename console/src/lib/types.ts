@@ -65,6 +65,14 @@ export interface HandlerState {
   last_error: string;
 }
 
+export interface Wait {
+  what: 'time' | 'key' | 'subscriber' | 'worker' | 'claim';
+  until: string | null;
+  event_id: string | null;
+  handlers: string[];
+  detail: string;
+}
+
 export interface AuditRecord {
   id: number;
   at: string;
@@ -81,6 +89,7 @@ export type Action = 'replay' | 'discard' | 'restore';
 
 export interface Story extends EventRow {
   handlers: HandlerState[];
+  waits_for: Wait[];
   audit: AuditRecord[];
   timeline: Moment[];
   actions: Action[];

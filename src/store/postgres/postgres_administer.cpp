@@ -97,6 +97,15 @@ Result<std::vector<AuditRecord>> PostgresStore::audit_of(const Uuid& event_id) {
   return pq::collect(*rows, [&](int row) { return audit_record(*rows, row); });
 }
 
+Result<std::optional<Uuid>> PostgresStore::key_blocker(const EventRecord& event) {
+  if (!event.ordering_key) return std::optional<Uuid>{};
+  pq::Params params;
+  params.text(std::string_view{*event.ordering_key}).int8(event.seq).uuid(event.envelope.event_id());
+  const Result<pq::Rows> rows = run(reading(pg_sql::key_blocker), params);
+  if (!rows) return rows.error();
+  return rows->optional_uuid(0, 0);
+}
+
 Result<ReplayReport> PostgresStore::replay(const Uuid& id, Generation new_generation, const Actor& actor) {
   pq::Params params;
   params.uuid(id).int8(new_generation);
@@ -137,6 +146,16 @@ Result<Deployment> PostgresStore::move_generation(Generation generation, Generat
   const Result<pq::Rows> rows = run(writing(pg_sql::deployment_move), add(params, actor));
   if (!rows) return rows.error();
   return deployment_record(*rows, 0);
+}
+
+Result<std::vector<OpenPublisher>> PostgresStore::open_publishers(Generation generation) {
+  const Result<pq::Rows> rows = run(reading(pg_sql::generation_publishers), pq::Params{}.int8(generation));
+  if (!rows) return rows.error();
+  return pq::collect(*rows, [&](int row) {
+    return OpenPublisher{rows->int4(row, 0), rows->optional_text(row, 1).value_or(""),
+                         rows->optional_text(row, 2).value_or(""), std::string{rows->text(row, 3)},
+                         rows->optional_timestamptz(row, 4)};
+  });
 }
 
 Result<std::int64_t> PostgresStore::reroute(Generation from, Generation to, int limit, const Actor& actor) {

@@ -225,7 +225,7 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim_behind(const std::string&
   group.not_before = start + std::max<std::chrono::steady_clock::duration>(group.pause, kRestAfterLook * spent);
   group.next_look = start + options_.sweep_interval;
   group.more_behind = static_cast<int>(events.size()) >= limit;
-  group.owed = group.low < group.stretches.head();
+  group.owed = options_.sweep_interval > Duration::zero() && group.low < group.stretches.head();
   return events;
 }
 
@@ -235,39 +235,42 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim(const ClaimRequest& reque
   const Result<ScanGroup*> group = scan_group(key);
   if (!group) return group.error();
 
-  bool more_behind = false;
-  {
-    const std::scoped_lock lock{mutex_};
-    more_behind = std::exchange((*group)->more_behind, false);
-  }
-  if (more_behind) {
-    Result<std::vector<ClaimedEvent>> behind = claim_behind(key, request, **group, request.limit, true);
+  if (look_back_first(**group)) {
+    Result<std::vector<ClaimedEvent>> behind = claim_behind(key, request, **group, request.limit, false);
     if (!behind || !behind->empty()) return behind;
   }
   Result<std::vector<ClaimedEvent>> events = claim_ahead(request, **group);
   if (!events) return events;
+  const int room = request.limit - static_cast<int>(events->size());
   const bool about_to_rest = events->empty();
-  if (wants_look_back(**group, about_to_rest)) {
-    const int room = request.limit - static_cast<int>(events->size());
-    Result<std::vector<ClaimedEvent>> behind = claim_behind(key, request, **group, std::max(room, 1), about_to_rest);
+  if (wants_look_back(**group, about_to_rest, room)) {
+    Result<std::vector<ClaimedEvent>> behind = claim_behind(key, request, **group, room, about_to_rest);
     // What was claimed must reach the caller, whatever became of the look back.
     if (behind) std::move(behind->begin(), behind->end(), std::back_inserter(*events));
   }
   return events;
 }
 
+bool PostgresStore::look_back_first(ScanGroup& group) {
+  const std::scoped_lock lock{mutex_};
+  return std::exchange(group.more_behind, false);
+}
+
 // A busy worker looks back about once a second; one that is about to rest looks before it does, because nobody will
 // notify for what has notified already.
-bool PostgresStore::wants_look_back(ScanGroup& group, bool about_to_rest) {
+bool PostgresStore::wants_look_back(ScanGroup& group, bool about_to_rest, int room) {
   const auto now = std::chrono::steady_clock::now();
   const std::scoped_lock lock{mutex_};
   if (group.low >= group.stretches.head()) {
     group.owed = false;
     return false;
   }
-  if (options_.sweep_interval == Duration::zero()) return true;
-  if (!about_to_rest) return now >= group.next_look;
-  if (now >= group.not_before) return true;
+  if (now >= (about_to_rest ? group.not_before : group.next_look) || options_.sweep_interval == Duration::zero()) {
+    // The next claim has room.
+    group.more_behind = room <= 0;
+    return room > 0;
+  }
+  if (!about_to_rest) return false;
   group.owed = true;
   return false;
 }

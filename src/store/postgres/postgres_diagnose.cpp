@@ -1,10 +1,12 @@
 #include "store/postgres/postgres_statement.hpp"
 #include "store/postgres/postgres_store_impl.hpp"
+#include "store/postgres/snapshot.hpp"
 
 namespace sluice::store {
 namespace {
 
 constexpr double kMillionths = 1e6;
+constexpr std::int32_t kWaitedLook = 1000;  // of a lane
 
 std::optional<Duration> optional_duration(const pq::Rows& rows, int row, int column) {
   if (rows.is_null(row, column)) return std::nullopt;
@@ -112,6 +114,19 @@ std::optional<ServerFacts> look_at_server(Look& look, int connected_to) {
   return server;
 }
 
+std::optional<StrandedFacts> look_at_stranded(Look& look) {
+  const auto rows = look.at("stranded events", pg_sql::diagnose_stranded, pq::Params{}.interval(kStrandedLook));
+  if (!rows) return std::nullopt;
+  StrandedFacts stranded;
+  for (int row = 0; row < rows->size(); ++row) {
+    // A cause that only a newer build knows is left to that build's doctor.
+    const auto cause = parse_stranded_cause(rows->text(row, 0));
+    if (!cause) continue;
+    stranded.causes.push_back({*cause, rows->int8(row, 1), rows->uuid(row, 2), rows->timestamptz(row, 3)});
+  }
+  return stranded;
+}
+
 }  // namespace
 
 Result<Diagnosis> PostgresStore::diagnose() { return look(true); }
@@ -133,6 +148,7 @@ Result<Diagnosis> PostgresStore::look(bool at_everything) {
     if (const auto rows = eyes.at("what retention would sweep", pg_sql::diagnose_retention)) {
       diagnosis.retention = RetentionFacts{rows->optional_timestamptz(0, 0), rows->optional_timestamptz(0, 1)};
     }
+    diagnosis.stranded = look_at_stranded(eyes);
   }
   if (eyes.lost()) return *eyes.lost();
   return diagnosis;
@@ -142,6 +158,33 @@ Result<DueBacklog> PostgresStore::due_backlog() {
   const Result<pq::Rows> rows = run(reading(pg_sql::diagnose_backlog));
   if (!rows) return rows.error();
   return DueBacklog{rows->int8(0, 0), rows->optional_timestamptz(0, 1), rows->timestamptz(0, 2)};
+}
+
+Result<std::vector<OverdueEvent>> PostgresStore::overdue(const OverdueQuery& query) {
+  const std::scoped_lock lock{walks_mutex_};
+  const auto read = [&](pq::Connection& connection) -> Result<pq::Rows> {
+    PendingReader pending{connection, current_walks()};
+    if (const auto parts = pending.read(PendingWalk::Reach::some); !parts) return parts.error();
+    if (const auto now = pending.end(); !now) return now.error();
+    EventNumbers known;
+    for (const auto& [generation, walk] : walks_) {
+      for (const std::int64_t number : walk.found()) known.add(generation, number);
+    }
+    pq::Params params;
+    add(params, known);
+    params.interval(query.patience).interval(query.alive_within).int4(query.limit).int4(kWaitedLook);
+    return connection.run(reading(pg_sql::overdue), params);
+  };
+  const Result<pq::Rows> rows = in_snapshot(pool_, options_.longest_statement, read);
+  if (!rows) return rows.error();
+  return pq::collect(*rows, [&](int row) {
+    return OverdueEvent{rows->uuid(row, 0),
+                        std::string{rows->text(row, 1)},
+                        rows->int8(row, 2),
+                        rows->timestamptz(row, 3),
+                        std::string{rows->text(row, 4)},
+                        rows->boolean(row, 5) ? OverdueEvent::Cause::passed_over : OverdueEvent::Cause::behind};
+  });
 }
 
 Result<double> PostgresStore::notify_queue_usage() {

@@ -40,4 +40,25 @@ Result<RetentionReport> PostgresStore::sweep_retention(const RetentionPolicies& 
   return RetentionReport{rows->int8(0, 0), rows->int8(0, 1), rows->int8(0, 2), rows->int8(0, 3), rows->boolean(0, 4)};
 }
 
+Result<PatrolStep> PostgresStore::patrol(const PatrolRequest& request) {
+  pq::Params params;
+  params.text(std::string_view{request.holder}).interval(request.lease).interval(request.overlooked_after);
+  params.interval(request.settled_again).int4(request.rows);
+  const Result<pq::Rows> rows = run(writing(pg_sql::patrol_step), params);
+  if (!rows) return rows.error();
+  // What was healed comes first, what the step did in the last row.
+  const int last = rows->size() - 1;
+  PatrolStep step{rows->boolean(last, 0), rows->boolean(last, 1), rows->int8(last, 2), {}};
+  for (int row = 0; row < rows->size(); ++row) {
+    if (rows->is_null(row, 3)) continue;
+    const auto cause = parse_stranded_cause(rows->text(row, 4));
+    if (!cause) {
+      return Error{ErrorCode::schema, Retry::never, "core.patrol_step names a cause that this build does not know",
+                   "cause", "upgrade sluice"};
+    }
+    step.healed.push_back({rows->uuid(row, 3), *cause});
+  }
+  return step;
+}
+
 }  // namespace sluice::store

@@ -118,6 +118,12 @@ Result<std::vector<std::string>> PostgresStore::validate() {
   const Result<pq::Rows> missing = (*lease)->run(reading(pg_sql::schema_check));
   if (!missing) return missing.error();
   for (int row = 0; row < missing->size(); ++row) findings.emplace_back(missing->text(row, 0));
+  // Reads events; whoever may not, or another schema, leaves the catalogue's answers above.
+  const Result<pq::Rows> behind = (*lease)->run(reading(pg_sql::sequence_check));
+  if (!behind && behind.error().code != ErrorCode::forbidden && behind.error().code != ErrorCode::schema) {
+    return behind.error();
+  }
+  for (int row = 0; behind && row < behind->size(); ++row) findings.emplace_back(behind->text(row, 0));
   return findings;
 }
 

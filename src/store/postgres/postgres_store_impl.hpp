@@ -35,12 +35,15 @@ class PostgresStore final : public Store {
   Result<std::vector<ExpiredClaim>> expired_claims(int limit) override;
   Result<std::vector<ExpiredClaim>> claims_held_by(const std::string& identity, int limit) override;
   Result<RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run) override;
+  // Patrolling
+  Result<PatrolStep> patrol(const PatrolRequest& request) override;
   // Administering
   Result<Timestamp> now() override;
   Result<EventPage> list_events(const EventFilter& filter, int limit, std::optional<std::int64_t> before_seq) override;
   Result<EventRecord> get_event(const Uuid& id) override;
   Result<std::vector<HandledRecord>> handled(const EventRecord& event) override;
   Result<std::vector<AuditRecord>> audit_of(const Uuid& event_id) override;
+  Result<std::optional<Uuid>> key_blocker(const EventRecord& event) override;
   Result<StoreStatus> status() override;
   Result<ReplayReport> replay(const Uuid& id, Generation new_generation, const Actor& actor) override;
   Result<void> discard(const Uuid& id, const Actor& actor) override;
@@ -49,6 +52,7 @@ class PostgresStore final : public Store {
   Result<Deployment> allocate_generation(std::optional<Generation> wanted, const std::string& note,
                                          const Actor& actor) override;
   Result<Deployment> move_generation(Generation generation, GenerationState to, const Actor& actor) override;
+  Result<std::vector<OpenPublisher>> open_publishers(Generation generation) override;
   Result<std::int64_t> reroute(Generation from, Generation to, int limit, const Actor& actor) override;
   Result<Generation> default_generation() override;
   // Triaging
@@ -78,6 +82,7 @@ class PostgresStore final : public Store {
   Result<Diagnosis> diagnose() override;
   Result<Diagnosis> glance() override;
   Result<DueBacklog> due_backlog() override;
+  Result<std::vector<OverdueEvent>> overdue(const OverdueQuery& query) override;
   Result<double> notify_queue_usage() override;
   // Gauging
   Result<StoreGauges> gauges() override;
@@ -120,8 +125,8 @@ class PostgresStore final : public Store {
     Duration pause{};                                    ///< between looks back of who rests
     std::chrono::steady_clock::time_point next_look{};   ///< back, while there is work
     std::chrono::steady_clock::time_point not_before{};  ///< a look back that soon would cost too much
-    bool more_behind = false;                            ///< the last look back found more than it could take
-    bool owed = false;                                   ///< somebody rests who has not looked
+    bool more_behind = false;  ///< the last look back found more than it took, or is due and had no room
+    bool owed = false;         ///< somebody rests who has not looked
   };
 
   /// Runs one statement on a connection of the pool.
@@ -146,7 +151,8 @@ class PostgresStore final : public Store {
   Taken taken_from(const pq::Rows& rows, Generation generation, const Stretch& stretch, const StretchView& view);
   Result<std::vector<ClaimedEvent>> claim_behind(const std::string& key, const ClaimRequest& request, ScanGroup& group,
                                                  int limit, bool about_to_rest);
-  bool wants_look_back(ScanGroup& group, bool about_to_rest);
+  bool look_back_first(ScanGroup& group);
+  bool wants_look_back(ScanGroup& group, bool about_to_rest, int room);
   /// The walks, from the beginning where the server may have forgotten claims since; under walks_mutex_, with a lease.
   PendingWalks& current_walks();
   std::optional<Duration> owed_look(Generation generation);

@@ -89,6 +89,14 @@ Result<std::vector<HandledRecord>> SqliteStore::handled(const EventRecord& event
   });
 }
 
+Result<std::optional<Uuid>> SqliteStore::key_blocker(const EventRecord& event) {
+  if (!event.ordering_key) return std::optional<Uuid>{};
+  return database_->read([&](Connection& connection) {
+    return connection.first(sql::key_blocker, {{":ordering_key", *event.ordering_key}, {":seq", event.seq}},
+                            [](Row& row) { return row.uuid(); });
+  });
+}
+
 Result<StoreStatus> SqliteStore::status() {
   return database_->read([&](Connection& connection) -> Result<StoreStatus> {
     StoreStatus status;

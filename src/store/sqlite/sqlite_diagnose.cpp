@@ -8,6 +8,8 @@
 namespace sluice::store::sqlite {
 namespace {
 
+constexpr int kOverdueLook = 10'000;  // of new events, and of those that waited
+
 std::int64_t size_of(const std::string& path) {
   std::error_code missing;
   const auto size = std::filesystem::file_size(path, missing);
@@ -59,6 +61,24 @@ auto look_at(Connection& connection, const std::string& what, const sql::Query& 
   return std::nullopt;
 }
 
+/// None: noted as unseen.
+std::optional<StrandedFacts> look_at_stranded(Connection& connection, Timestamp since, std::vector<Unseen>& unseen) {
+  StrandedFacts stranded;
+  auto found = connection.each(sql::diagnose_stranded, {{":since", since}}, [&](Row& row) {
+    StrandedFacts::OfCause one;
+    const auto cause = parse_stranded_cause(row.view());
+    one.count = row.integer();
+    one.latest_id = row.uuid();
+    one.latest_at = row.timestamp();
+    if (!cause) return;
+    one.cause = *cause;
+    stranded.causes.push_back(one);
+  });
+  if (found) return stranded;
+  unseen.push_back({"stranded events", std::move(found).error()});
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<Diagnosis> SqliteStore::look(bool at_everything) {
@@ -91,6 +111,7 @@ Result<Diagnosis> SqliteStore::look(bool at_everything) {
           return RetentionFacts{finished, row.optional_timestamp()};
         },
         unseen);
+    diagnosis.stranded = look_at_stranded(connection, clock_() - kStrandedLook, unseen);
     return diagnosis;
   });
 }
@@ -105,6 +126,30 @@ Result<DueBacklog> SqliteStore::due_backlog() {
     });
     if (!read) return std::move(read).error();
     return backlog;
+  });
+}
+
+Result<std::vector<OverdueEvent>> SqliteStore::overdue(const OverdueQuery& query) {
+  return database_->read([&](Connection& connection) -> Result<std::vector<OverdueEvent>> {
+    const Timestamp now = clock_();
+    std::vector<OverdueEvent> events;
+    auto listed = connection.each(sql::overdue,
+                                  {{":seen", now - query.alive_within},
+                                   {":due", now - query.patience},
+                                   {":most", kOverdueLook},
+                                   {":limit", query.limit}},
+                                  [&](Row& row) {
+                                    OverdueEvent event;
+                                    event.id = row.uuid();
+                                    event.event_type = row.text();
+                                    event.generation = row.integer();
+                                    event.due = row.timestamp();
+                                    event.handler_name = row.text();
+                                    if (row.boolean()) event.cause = OverdueEvent::Cause::marked_blocked;
+                                    events.push_back(std::move(event));
+                                  });
+    if (!listed) return std::move(listed).error();
+    return events;
   });
 }
 

@@ -47,7 +47,9 @@ INSTANTIATE_TEST_SUITE_P(
                     sql::retention_tombstone, sql::reroute, sql::stop_waiting, sql::holds_claim, sql::unsubscribed,
                     sql::list_dead, sql::count_dead, sql::failure_groups, sql::plan_dead, sql::plan_discarded,
                     sql::plan_events, sql::plan_moved, sql::operation_next_items, sql::operation_outcomes,
-                    sql::gauge_fresh, sql::gauge_waited, sql::gauge_others),
+                    sql::patrol_no_claim, sql::patrol_keys, sql::patrol_due, sql::patrol_expire, sql::patrol_make_due,
+                    sql::patrol_unwant, sql::patrol_release, sql::patrol_record, sql::gauge_fresh, sql::gauge_waited,
+                    sql::gauge_others, sql::overdue, sql::key_blocker),
     [](const testing::TestParamInfo<sql::Query>& query) { return std::string{query.param.name}; });
 
 TEST(ClaimPlan, WalksTheFreshAndTheDueIndexAlone) {

@@ -1,7 +1,8 @@
 // The store over one Database, declared once and defined by role: sqlite_publish.cpp, sqlite_claim.cpp,
-// sqlite_settle.cpp, sqlite_effect.cpp, sqlite_maintain.cpp, sqlite_administer.cpp, sqlite_generation.cpp,
-// sqlite_triage.cpp, sqlite_plan.cpp, sqlite_operate.cpp, sqlite_operate_step.cpp, sqlite_audit.cpp,
-// sqlite_diagnose.cpp, sqlite_gauge.cpp, sqlite_register.cpp, sqlite_listen.cpp and sqlite_migrate.cpp.
+// sqlite_settle.cpp, sqlite_effect.cpp, sqlite_maintain.cpp, sqlite_patrol.cpp, sqlite_administer.cpp,
+// sqlite_generation.cpp, sqlite_triage.cpp, sqlite_plan.cpp, sqlite_operate.cpp, sqlite_operate_step.cpp,
+// sqlite_audit.cpp, sqlite_diagnose.cpp, sqlite_gauge.cpp, sqlite_register.cpp, sqlite_listen.cpp and
+// sqlite_migrate.cpp.
 #pragma once
 
 #include <atomic>
@@ -49,11 +50,14 @@ class SqliteStore final : public Store {
   Result<std::vector<ExpiredClaim>> claims_held_by(const std::string& identity, int limit) override;
   Result<RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run) override;
 
+  Result<PatrolStep> patrol(const PatrolRequest& request) override;
+
   Result<Timestamp> now() override { return clock_(); }
   Result<EventPage> list_events(const EventFilter& filter, int limit, std::optional<std::int64_t> before_seq) override;
   Result<EventRecord> get_event(const Uuid& id) override;
   Result<std::vector<HandledRecord>> handled(const EventRecord& event) override;
   Result<std::vector<AuditRecord>> audit_of(const Uuid& event_id) override;
+  Result<std::optional<Uuid>> key_blocker(const EventRecord& event) override;
   Result<StoreStatus> status() override;
   Result<ReplayReport> replay(const Uuid& id, Generation new_generation, const Actor& actor) override;
   Result<void> discard(const Uuid& id, const Actor& actor) override;
@@ -63,6 +67,7 @@ class SqliteStore final : public Store {
   Result<Deployment> allocate_generation(std::optional<Generation> wanted, const std::string& note,
                                          const Actor& actor) override;
   Result<Deployment> move_generation(Generation generation, GenerationState to, const Actor& actor) override;
+  Result<std::vector<OpenPublisher>> open_publishers(Generation generation) override;
   Result<std::int64_t> reroute(Generation from, Generation to, int limit, const Actor& actor) override;
   Result<Generation> default_generation() override;
 
@@ -92,6 +97,7 @@ class SqliteStore final : public Store {
   Result<Diagnosis> diagnose() override { return look(true); }
   Result<Diagnosis> glance() override { return look(false); }
   Result<DueBacklog> due_backlog() override;
+  Result<std::vector<OverdueEvent>> overdue(const OverdueQuery& query) override;
   Result<double> notify_queue_usage() override;
   Result<StoreGauges> gauges() override;
 

@@ -72,7 +72,7 @@ class SqliteUpgrade : public testing::Test {
 TEST_F(SqliteUpgrade, AFileOfVersionOneKeepsItsEventsAndDelivers) {
   make_version_one();
   const auto store = open(path_);
-  EXPECT_EQ(store->schema_version()->applied, 3);
+  EXPECT_EQ(store->schema_version()->applied, 4);
   EXPECT_THAT(*store->validate(), IsEmpty());
 
   ClaimRequest request;
@@ -109,7 +109,7 @@ TEST_F(SqliteUpgrade, TheFailedEventsOfVersionTwoBecomeDeadLettersOfAKind) {
         ('01890000-0000-7000-8000-000000000005', 'test.fresh', 'tests', 1, '{}', 'pending', null, null, null, null, null,
          '2026-01-01T00:00:00.000000Z', null);)");
   const auto store = open(path_);
-  EXPECT_EQ(store->schema_version()->applied, 3);
+  EXPECT_EQ(store->schema_version()->applied, 4);
   EXPECT_THAT(*store->validate(), IsEmpty());
 
   const auto dead = store->list_dead({}, 10, {});
@@ -134,6 +134,23 @@ TEST_F(SqliteUpgrade, TheFailedEventsOfVersionTwoBecomeDeadLettersOfAKind) {
   restore.kind = OperationKind::restore;
   restore.filter.fingerprint = "f1";
   EXPECT_EQ(store->plan_operation(restore)->progress.counts.total, 1);
+}
+
+TEST_F(SqliteUpgrade, AKeyOfVersionThreeThatWaitsForAnUnwantedEventIsReleased) {
+  make_version(3, R"(
+      insert into subscriptions values (1, 'tests.all', '["test.*"]', null, null, '2026-01-01T00:00:00.000000Z');
+      insert into outbox (id, event_type, source, generation, payload, ordering_key) values
+        ('01890000-0000-7000-8000-000000000001', 'unwanted', 'tests', 1, '{}', 'a'),
+        ('01890000-0000-7000-8000-000000000002', 'test.next', 'tests', 1, '{}', 'a'),
+        ('01890000-0000-7000-8000-000000000003', 'test.last', 'tests', 1, '{}', 'a');)");
+  const auto store = open(path_);
+  EXPECT_THAT(*store->validate(), IsEmpty());
+  ClaimRequest request;
+  request.worker = "w1";
+  const auto claimed = store->claim(request);
+  ASSERT_TRUE(claimed) << claimed.error().message;
+  ASSERT_THAT(*claimed, SizeIs(1));
+  EXPECT_EQ(claimed->front().envelope.event_type(), "test.next");
 }
 
 TEST_F(SqliteUpgrade, WithoutMigrationAnOlderFileIsLeftAsItIs) {

@@ -36,6 +36,14 @@ begin
         core.outbox_reset(uuid[], bigint, text, text, uuid), core.last_cycle(jsonb),
         core.operation_fits(text, core.operation_items, core.outbox), core.operation_locked(uuid), core.operation_held(uuid, text)
         to sluice_owner;
+    -- To see since when other users' transactions are open; where this is not ours to give, their locks have to do.
+    begin
+        if not pg_has_role('sluice_owner', 'pg_read_all_stats', 'member') then
+            grant pg_read_all_stats to sluice_owner;
+        end if;
+    exception when insufficient_privilege or unique_violation then
+        null;
+    end;
     for v_function in
         select p.oid from pg_proc p where p.pronamespace = 'core'::regnamespace and p.prosecdef
     loop
@@ -60,8 +68,10 @@ grant select on core.outbox, core.event_handled, core.deployments, core.claims, 
     core.subscriptions, core.workers, core.failure_clusters, core.operations, core.operation_items, core.keys_in_flight,
     core.patrol, core.patrol_slices, core.stranded
     to sluice_reader, sluice_worker, sluice_operator;
+grant select on sequence core.outbox_seq to sluice_reader, sluice_worker, sluice_operator;
 grant execute on function core.default_generation(), core.cluster_matches(core.failure_clusters, jsonb),
-    core.dead_matches(core.outbox, jsonb), core.outbox_subscribed(core.outbox), core.outbox_blocker(text, bigint, uuid)
+    core.dead_matches(core.outbox, jsonb), core.outbox_subscribed(core.outbox), core.outbox_blocker(text, bigint, uuid),
+    core.generation_publishers(bigint)
     to sluice_reader, sluice_worker, sluice_operator;
 
 -- Workers move events through the functions, never by UPDATE.

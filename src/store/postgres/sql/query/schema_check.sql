@@ -24,3 +24,25 @@ from pg_index i
 join pg_attribute a on a.attrelid = i.indrelid and a.attname in ('status', 'claimed_at', 'claimed_by', 'claim_seq', 'delivered_at')
 where i.indrelid = to_regclass('core.outbox')
   and (a.attnum = any (i.indkey) or pg_get_indexdef(i.indexrelid) ~ ('\m' || a.attname || '\M'))
+union all
+-- The claim scan passes a number once every transaction that could have drawn a smaller one has ended.
+select 'sequence core.outbox_seq is missing'
+where to_regclass('core.outbox_seq') is null
+union all
+select 'sequence core.outbox_seq hands out ' || q.seqcache || ' numbers to a session at once, so smaller ones turn up late and are passed over: '
+    || 'run `alter sequence core.outbox_seq cache 1`'
+from pg_sequence q where q.seqrelid = to_regclass('core.outbox_seq') and q.seqcache <> 1
+union all
+select 'sequence core.outbox_seq goes in steps of ' || q.seqincrement || ' instead of 1: run `alter sequence core.outbox_seq increment 1`'
+from pg_sequence q where q.seqrelid = to_regclass('core.outbox_seq') and q.seqincrement <> 1
+union all
+select 'sequence core.outbox_seq starts again from its beginning after its end: run `alter sequence core.outbox_seq no cycle`'
+from pg_sequence q where q.seqrelid = to_regclass('core.outbox_seq') and q.seqcycle
+union all
+select 'the default of core.outbox.seq does not assign the id of the transaction before it draws from core.outbox_seq: run `alter table core.outbox '
+    || 'alter column seq set default case when pg_current_xact_id() is not null then nextval(''core.outbox_seq'') end`'
+from pg_attribute a
+left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+where a.attrelid = to_regclass('core.outbox') and a.attname = 'seq'
+  and coalesce(pg_get_expr(d.adbin, d.adrelid), '')
+      !~ '^\s*CASE\s+WHEN \(pg_current_xact_id\(\) IS NOT NULL\) THEN nextval\(''(core\.)?outbox_seq''::regclass\)\s+ELSE NULL::bigint\s+END\s*$'
