@@ -27,8 +27,8 @@ std::optional<ScanStretches::Wish> ScanStretches::wish(int limit) const {
   const std::int64_t length = stretch_length(limit);
   if (!left_.empty() || !reserved_.empty() || density_ < kSparse || top_ - head_ < length) return std::nullopt;
   // A few stretches at a time, and never so much that others have nothing to do.
-  const std::int64_t share = std::min(kStretches * length, (top_ - head_) / kParts);
-  return Wish{head_, std::max(length, share), top_};
+  const std::int64_t stretches = std::clamp<std::int64_t>((top_ - head_) / kParts / length, 1, kStretches);
+  return Wish{head_, stretches * length, top_};
 }
 
 void ScanStretches::granted(std::int64_t after, std::int64_t length) {
@@ -42,12 +42,12 @@ Stretch ScanStretches::next(int limit) {
     left_.pop_back();
     return stretch;
   }
-  const std::int64_t length = stretch_length(limit);
   const bool swift = swift_ && slow_for_ == 0;
   if (slow_for_ > 0) --slow_for_;
   if (reserved_.empty()) return {head_, std::nullopt};
   Stretch& part = reserved_.back();
-  const Stretch stretch{part.after, std::min(part.after + length, *part.upto), swift};
+  const std::int64_t length = density_ < kSparse ? *part.upto - part.after : stretch_length(limit);
+  const Stretch stretch{part.after, std::min(part.after + length, *part.upto), swift && density_ >= kSparse};
   part.after = *stretch.upto;
   if (part.after == *part.upto) reserved_.pop_back();
   return stretch;
