@@ -235,7 +235,8 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim_behind(const std::string&
 
   std::vector<ClaimedEvent> events;
   if (first_open && *first_open <= upto) {
-    Result<Taken> taken = take(request, {*first_open - 1, upto}, limit, false);
+    // Who looks back instead of ahead takes what is due, too: it goes first.
+    Result<Taken> taken = take(request, {*first_open - 1, upto}, limit, limit == request.limit);
     if (!taken) return std::move(taken).error();
     events = std::move(taken->events);
   }
