@@ -103,7 +103,7 @@ TEST_F(RetireGate, PassesAnErrorOn) {
   store::NewEvent later{.envelope = EventEnvelope::trusted(test::a_draft_of(test::id_of(1)))};
   later.delay = std::chrono::hours{2};
   ASSERT_TRUE(store_->publish(std::span{&later, 1}));
-  for (const std::string verb : {"status", "deployments", "workers", "next_due"}) {
+  for (const std::string verb : {"open_publishers", "status", "deployments", "workers", "next_due"}) {
     test::FaultyStore faulty{*store_};
     faulty.fail_verb(verb, {ErrorCode::unavailable, Retry::safe, "away", "", ""});
     EXPECT_EQ(check_retire(faulty, 1).error().code, ErrorCode::unavailable) << verb;
@@ -115,10 +115,11 @@ TEST_F(RetireGate, TheJsonFieldsArePinned) {
   found.status = {.generation = 1, .state = GenerationState::draining, .pending = 2, .waiting = 1, .failed = 4};
   found.workers = {"w1"};
   found.blockers = {"2 events pending"};
-  EXPECT_EQ(to_json(found),
-            R"({"generation":1,"state":"draining","retirable":false,"pending":2,"waiting":1,"next_due_at":null,)"
-            R"("in_flight":0,"failed":4,"workers":["w1"],"abandoned":true,"blockers":["2 events pending"],)"
-            R"("remarks":[],"estimated":[]})");
+  EXPECT_EQ(
+      to_json(found),
+      R"({"generation":1,"state":"draining","retirable":false,"pending":2,"waiting":1,"next_due_at":null,)"
+      R"("in_flight":0,"failed":4,"publishers":[],"workers":["w1"],"abandoned":true,"blockers":["2 events pending"],)"
+      R"("remarks":[],"estimated":[]})");
 }
 
 }  // namespace

@@ -39,8 +39,8 @@ class Harness {
   /// Runs one statement in a transaction of the store's, as a handler would.
   virtual Result<Rows> run_in(const store::NativeTransaction& transaction, const std::string& statement) = 0;
 
-  /// Leaves the event as no store would: passed_over, where no claim looks (it is pending); no_claim, in flight without
-  /// a claim (it is in flight); blocker_gone, delivered without its ordering key being told (it is the key's head).
+  /// Leaves the event as no store would: passed_over, a pending one where no claim looks; no_claim, one in flight
+  /// without its claim; blocker_gone, the head of an ordering key, in flight, delivered without the key being told.
   virtual Result<void> strand(const Uuid& id, store::StrandedCause cause) = 0;
 
   virtual Result<std::unique_ptr<UnfinishedPublish>> begin_unfinished_publish(const Uuid& id) = 0;

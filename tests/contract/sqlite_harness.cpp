@@ -117,14 +117,13 @@ class SqliteHarness final : public Harness {
         statement = "update outbox set claim_expires_at = null" + where;
         break;
       case store::StrandedCause::blocker_gone:
-        statement = "update outbox set status = 'in_flight', claim_seq = claim_seq + 1" + where +
-                    " and status = 'pending';" + "update outbox set status = 'delivered'" + where + ";" +
+        statement = "update outbox set status = 'delivered'" + where + ";" +
                     "update outbox set key_blocked = 1 where status = 'pending' and ordering_key = (select "
                     "ordering_key from outbox" +
                     where + ")";
         break;
     }
-    auto done = RawConnection{path_}.run(statement);
+    auto done = RawSqlite{path_}.run(statement);
     if (!done) return done.error();
     return {};
   }

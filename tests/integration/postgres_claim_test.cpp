@@ -37,6 +37,15 @@ class PostgresClaim : public testing::Test {
     ASSERT_TRUE(report) << report.error().message;
     ASSERT_TRUE(report->fenced.empty());
   }
+  // Any writing transaction of the whole server holds the mark back, those of other tests too.
+  std::string drain_until_low_is(store::Store& store, const std::string& wanted) {
+    std::string low;
+    for (int tries = 0; tries < 20'000 && low != wanted; ++tries) {
+      deliver(store, claim(store));
+      low = session.must("select low from core.claim_cursors where group_key = '1'").value();
+    }
+    return low;
+  }
   static std::string insert(int count, const std::string& type) {
     return "insert into core.outbox (event_type, source, generation, payload) select '" + type +
            "', 'worlds', 1, '{}' from generate_series(1, " + std::to_string(count) + ")";
@@ -105,13 +114,141 @@ TEST_F(PostgresClaim, CursorsAreSavedAndNeverPassAnOpenTransaction) {
   for (int i = 0; i < 5; ++i) deliver(*store, claim(*store));
   EXPECT_EQ(session.must("select coalesce(max(low), 0) from core.claim_cursors").value(), "0");
   slow.must("commit");
-  // Any writing transaction of the whole server holds the mark back, those of other tests too.
-  std::string low;
-  for (int tries = 0; tries < 20'000 && low != "101"; ++tries) {
-    deliver(*store, claim(*store));
-    low = session.must("select max(low) from core.claim_cursors").value();
+  EXPECT_EQ(drain_until_low_is(*store, "101"), "101");
+}
+
+TEST_F(PostgresClaim, TheLowMarkIsMovedByWhoeverIsFirstInItsTransaction) {
+  session.must(insert(1, "a"));
+  session.must("select from core.claim_cursor_advance('1', 1, null)");
+  session.must("begin");
+  session.must("select from core.claim_cursor_advance('1', 1, null)");
+  SqlSession rival{database.url()};
+  EXPECT_EQ(rival.must("select busy from core.claim_cursor_advance('1', 1, null)").value(), "t");
+  session.must("commit");
+  EXPECT_EQ(rival.must("select busy from core.claim_cursor_advance('1', 1, null)").value(), "f");
+  // Its own number would be older than what it has to cover.
+  rival.must("begin");
+  rival.must(insert(1, "b"));
+  EXPECT_EQ(rival.run("select from core.claim_cursor_advance('1', 1, null)").sqlstate, "SL409");
+}
+
+TEST_F(PostgresClaim, TheFirstNumberOfAllIsNotPassedBeforeItIsDrawn) {
+  for (int i = 0; i < 3; ++i) session.must("select from core.claim_cursor_advance('1', 1, null)");
+  EXPECT_EQ(session.must("select low, mark from core.claim_cursors where group_key = '1'").rows.at(0),
+            (std::vector<std::optional<std::string>>{"0", "0"}));
+  session.must(insert(1, "first"));
+  EXPECT_EQ(claim(*open()).size(), 1U);
+}
+
+TEST_F(PostgresClaim, AClaimTakesNoMoreThanItsLimitWhereSomethingIsLeftBehind) {
+  session.must(insert(20, "a"));
+  SqlSession rival{database.url()};
+  rival.must("begin");
+  rival.must("select from core.outbox where seq <= 3 for update");
+  const auto store = open();
+  ASSERT_EQ(claim(*store, 5).size(), 5U);
+  rival.must("rollback");
+  for (int taken = 5; taken < 20; taken += 5) EXPECT_EQ(claim(*store, 5).size(), 5U);
+  EXPECT_TRUE(claim(*store, 5).empty());
+}
+
+TEST_F(PostgresClaim, WhatIsParkedAndWaitsForAHandlerThatGoesIsFreedOfBoth) {
+  session.must("insert into core.subscriptions (generation, handler_name, event_types) values (1, 'a.gone', '{*}')");
+  session.must(
+      "insert into core.outbox (event_type, source, generation, ordering_key, retry_after, blocked_since, lane, "
+      "progress) "
+      "values ('a', 'worlds', 1, 'k', now() + interval '10 minutes', now(), 'a', '[{\"handler\": \"a.gone\"}]')");
+  session.must("select core.unsubscribe(1, 'a.gone', 'me', 'sql', '')");
+  EXPECT_EQ(count("progress is null and lane is null and blocked_since is null and retry_after <= now()"), "1");
+}
+
+// Numbers that are not what the scan assumes: the patrol makes their events due.
+class PostgresPatrolledClaim : public PostgresClaim {
+ protected:
+  void pass(int count) {
+    session.must(insert(count, "early"));
+    ASSERT_EQ(drain_until_low_is(*store, std::to_string(count)), std::to_string(count));
   }
-  EXPECT_EQ(low, "101");
+  std::string patrol() {
+    return session
+        .must(
+            "select string_agg(cause, ' ') from core.patrol_step('p', '1 min', '0', '1 day', 100000) where id is not "
+            "null")
+        .value();
+  }
+  void expect_found_by_the_patrol(std::size_t count) {
+    EXPECT_TRUE(claim(*store).empty()) << "nothing is wrong, so this shows nothing";
+    EXPECT_NE(patrol(), "");
+    const auto events = claim(*store);
+    EXPECT_EQ(events.size(), count);
+    deliver(*store, events);
+    EXPECT_EQ(this->count("status <> 'delivered'"), "0");
+    EXPECT_EQ(session.must("select count(*) from core.stranded").value(), std::to_string(count));
+  }
+  std::unique_ptr<store::Store> store = open();
+};
+
+TEST_F(PostgresPatrolledClaim, FindsNumbersThatASessionHadInStock) {
+  session.must("alter sequence core.outbox_seq cache 20");
+  SqlSession stocked{database.url()};
+  stocked.must(insert(1, "first"));
+  SqlSession other{database.url()};
+  other.must(insert(1, "second"));
+  // Low is at the second one's number, whose stock begins where the first one's ends.
+  ASSERT_EQ(drain_until_low_is(*store, "40"), "40");
+  stocked.must(insert(3, "late"));
+  expect_found_by_the_patrol(3);
+}
+
+TEST_F(PostgresPatrolledClaim, FindsWhatASequenceThatWasSetBackGaveOut) {
+  pass(30);
+  session.must("select setval('core.outbox_seq', 10)");
+  session.must(insert(3, "again"));
+  expect_found_by_the_patrol(3);
+}
+
+TEST_F(PostgresPatrolledClaim, FindsNumbersThatWereGivenExplicitly) {
+  pass(30);
+  session.must(
+      "insert into core.outbox (event_type, source, generation, seq) select 'explicit', 'worlds', 1, n from "
+      "generate_series(5, 8) n");
+  expect_found_by_the_patrol(4);
+}
+
+TEST_F(PostgresPatrolledClaim, FindsRowsThatWereRestored) {
+  session.must("create table kept as select * from core.outbox where false");
+  session.must(insert(10, "a"));
+  session.must("insert into kept select * from core.outbox where seq between 3 and 4");
+  ASSERT_EQ(drain_until_low_is(*store, "10"), "10");
+  session.must("delete from core.outbox where seq between 3 and 4");
+  session.must("insert into core.outbox select * from kept");
+  expect_found_by_the_patrol(2);
+}
+
+TEST_F(PostgresPatrolledClaim, ANumberFarAheadHidesNothing) {
+  session.must("insert into core.outbox (event_type, source, generation, seq) values ('far', 'worlds', 1, 1000000)");
+  EXPECT_EQ(claim(*store).size(), 1U);
+  session.must(insert(5, "near"));
+  EXPECT_EQ(claim(*store).size(), 5U);
+}
+
+TEST_F(PostgresPatrolledClaim, ExpiresWhatIsInFlightWithoutAClaim) {
+  session.must(
+      "insert into core.outbox (event_type, source, generation, status, ordering_key) values ('odd', 'worlds', 1, "
+      "'in_flight', 'k')");
+  ASSERT_TRUE(store->expired_claims(10)->empty());
+  EXPECT_EQ(patrol(), "no_claim");
+  const auto expired = store->expired_claims(10);
+  ASSERT_TRUE(expired);
+  ASSERT_EQ(expired->size(), 1U);
+  store::SettleItem again{.claim = expired->front().claim,
+                          .settlement = {.next = Status::pending, .cause = Cause::expire},
+                          .handled_by = {},
+                          .idempotency_key = {}};
+  ASSERT_TRUE(store->settle(std::span{&again, 1}));
+  const auto events = claim(*store);
+  ASSERT_EQ(events.size(), 1U);
+  deliver(*store, events);
 }
 
 TEST_F(PostgresClaim, UpdatesOfTheHappyPathAreHot) {

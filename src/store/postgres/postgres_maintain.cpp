@@ -46,7 +46,9 @@ Result<PatrolStep> PostgresStore::patrol(const PatrolRequest& request) {
   params.interval(request.settled_again).int4(request.rows);
   const Result<pq::Rows> rows = run(writing(pg_sql::patrol_step), params);
   if (!rows) return rows.error();
-  PatrolStep step{rows->boolean(0, 0), rows->boolean(0, 1), rows->int8(0, 2), {}};
+  // What was healed comes first, what the step did in the last row.
+  const int last = rows->size() - 1;
+  PatrolStep step{rows->boolean(last, 0), rows->boolean(last, 1), rows->int8(last, 2), {}};
   for (int row = 0; row < rows->size(); ++row) {
     if (rows->is_null(row, 3)) continue;
     const auto cause = parse_stranded_cause(rows->text(row, 4));

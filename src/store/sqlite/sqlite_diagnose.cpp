@@ -134,8 +134,8 @@ Result<std::vector<OverdueEvent>> SqliteStore::overdue(const OverdueQuery& query
     const Timestamp now = clock_();
     std::vector<OverdueEvent> events;
     auto listed = connection.each(sql::overdue,
-                                  {{":due", now - query.patience},
-                                   {":seen", now - query.alive_within},
+                                  {{":seen", now - query.alive_within},
+                                   {":due", now - query.patience},
                                    {":most", kOverdueLook},
                                    {":limit", query.limit}},
                                   [&](Row& row) {

@@ -1,4 +1,4 @@
--- The event of an ordering key that goes before another: one in flight, else the nearest earlier one that is pending and
+-- The event of an ordering key that goes before another: one in flight, else the first that is pending and
 -- that somebody subscribes to (outbox_key_in_flight, outbox_key_pending).
 select id from (
   select id, 0 as rank, seq from outbox
@@ -14,5 +14,5 @@ select id from (
         and (pattern.value = earlier.event_type
              or (substr(pattern.value, -1) = '*'
                  and substr(earlier.event_type, 1, length(pattern.value) - 1) = substr(pattern.value, 1, length(pattern.value) - 1)))))
-order by rank, seq desc
+order by rank, seq
 limit 1

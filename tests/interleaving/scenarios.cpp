@@ -1,0 +1,220 @@
+#include "tests/interleaving/scenarios.hpp"
+
+namespace sluice::test {
+namespace {
+
+using End = World::End;
+
+void run(const std::vector<Step>& steps) {
+  for (const Step& step : steps) step.run();
+}
+
+}  // namespace
+
+Scenario late_commits() {
+  return {.name = "late commits", .scripts = [](World& w) -> std::vector<Script> {
+            return {{"P1", {w.publish_begun("P1", {"A"}), w.rollback("P1")}},
+                    {"P2", {w.publish_begun("P2", {"B"}), w.commit("P2")}},
+                    {"L1", {w.look("L1"), w.look("L1")}},
+                    {"L2", {w.look_begun("L2"), w.commit("L2")}}};
+          }};
+}
+
+Scenario two_looks() {
+  return {.name = "two looks",
+          .scripts = [](World& w) -> std::vector<Script> {
+            return {{"P1", {w.publish_begun("P1", {"A"}), w.commit("P1")}},
+                    {"P2", {w.publish_begun("P2", {"B", "k"}), w.commit("P2")}},
+                    {"P3", {w.publish("P3", {"C", "k"})}},
+                    {"W1", {w.claim("W1")}},
+                    {"W2", {w.claim("W2"), w.settle("W2")}},
+                    {"L1", {w.glance("L1"), w.look("L1")}},
+                    {"L2", {w.glance("L2"), w.look("L2")}}};
+          },
+          .drained_by = "W1"};
+}
+
+Scenario little_room() {
+  return {.name = "little room",
+          .setup =
+              [](World& w) {
+                run({w.publish("S", {"A1", "k"}), w.publish("S", {"A2", "k"}), w.publish("S", {"A3", "k"}),
+                     w.publish("S", {"A4", "k"}), w.publish("S", {"B1", "l"}), w.publish("S", {"C1"}),
+                     w.publish("S", {"B2", "l"}), w.publish("S", {"C2"})});
+              },
+          .scripts = [](World& w) -> std::vector<Script> {
+            return {{"W1", {w.claim("W1", 2), w.settle("W1")}},
+                    {"W2", {w.claim("W2", 2), w.settle("W2")}},
+                    {"W3", {w.claim("W3", 3)}},
+                    {"L", {w.look("L"), w.look("L")}}};
+          },
+          .drained_by = "W2"};
+}
+
+Scenario late_successor() {
+  return {.name = "late successor",
+          .setup =
+              [](World& w) {
+                run({w.publish("S", {"A", "k"}), w.claim("W1")});
+              },
+          .scripts = [](World& w) -> std::vector<Script> {
+            return {{"P", {w.publish_begun("P", {"B", "k"}), w.commit("P")}},
+                    {"Q", {w.publish("Q", {"C", "k"})}},
+                    {"W1", {w.settle_begun("W1"), w.settle_committed("W1")}},
+                    {"L", {w.look("L"), w.look("L")}},
+                    {"W2", {w.claim("W2")}}};
+          },
+          .drained_by = "W2"};
+}
+
+Scenario out_of_order() {
+  return {.name = "out of order",
+          .setup =
+              [](World& w) {
+                run({w.publish_begun("P1", {"B", "k"}), w.publish("P2", {"C", "k"})});
+              },
+          .scripts = [](World& w) -> std::vector<Script> {
+            return {{"P1", {w.commit("P1")}},
+                    {"W1", {w.claim("W1"), w.settle("W1", End::retry)}},
+                    {"W2", {w.claim("W2"), w.settle("W2"), w.claim("W2")}},
+                    {"P3", {w.publish("P3", {"D", "k"})}}};
+          },
+          .drained_by = "W2"};
+}
+
+Scenario expiry() {
+  return {.name = "expiry",
+          .setup =
+              [](World& w) {
+                run({w.publish("S", {"A", "k"}), w.publish("S", {"B", "k"}), w.publish("S", {"C"}), w.claim("W1")});
+              },
+          .scripts = [](World& w) -> std::vector<Script> {
+            return {{"W1", {w.settle_begun("W1"), w.settle_committed("W1")}},
+                    {"R", {w.expire("R"), w.reap("R")}},
+                    {"P", {w.publish("P", {"D", "k"})}},
+                    {"L", {w.look("L")}},
+                    {"W2", {w.claim("W2"), w.settle("W2")}}};
+          },
+          .drained_by = "W2"};
+}
+
+Scenario replayed() {
+  return {.name = "replay",
+          .setup =
+              [](World& w) {
+                run({w.publish("S", {"A", "k"}), w.claim("S"), w.settle("S", End::failed)});
+              },
+          .scripts = [](World& w) -> std::vector<Script> {
+            return {{"P", {w.publish_begun("P", {"B", "k"}), w.commit("P")}},
+                    {"O", {w.replay("O", "A")}},
+                    {"Q", {w.publish("Q", {"C", "k"})}},
+                    {"W1", {w.claim("W1"), w.settle_begun("W1"), w.settle_committed("W1")}},
+                    {"L", {w.look("L")}},
+                    {"W2", {w.claim("W2")}}};
+          },
+          .drained_by = "W1"};
+}
+
+Scenario withdrawn() {
+  return {.name = "withdrawn",
+          .subscriptions = {{"x.all", "x.*"}, {"y.only", "y.*"}},
+          .setup =
+              [](World& w) {
+                run({w.publish("S", {"A", "k", "y.happened"}), w.publish("S", {"B", "k"})});
+              },
+          .scripts = [](World& w) -> std::vector<Script> {
+            return {{"U", {w.unsubscribe_begun("U", "y.only"), w.commit("U")}},
+                    {"P", {w.publish("P", {"C", "k"})}},
+                    {"L", {w.look_begun("L", "x.*"), w.commit("L"), w.look("L", "x.*")}},
+                    {"W", {w.claim("W", 10, "x.*")}}};
+          },
+          .patterns = {"x.*"},
+          .drained_by = "W"};
+}
+
+Scenario passers_by() {
+  return {.name = "passers-by",
+          .subscriptions = {{"x.all", "x.*"}},
+          .setup =
+              [](World& w) {
+                run({w.publish("S", {"A", "k"}), w.publish("S", {"B", "k", "y.happened"}), w.publish("S", {"C", "k"}),
+                     w.claim("W1", 10, "x.*")});
+              },
+          .scripts = [](World& w) -> std::vector<Script> {
+            return {{"P", {w.publish("P", {"D", "k"})}},
+                    {"W1", {w.settle_begun("W1"), w.settle_committed("W1")}},
+                    {"L1", {w.look("L1", "x.*"), w.look("L1", "x.*")}},
+                    {"L2", {w.look("L2"), w.look("L2")}}};
+          },
+          .patterns = {"x.*"},
+          .drained_by = "W1"};
+}
+
+Scenario two_groups() {
+  return {.name = "two groups",
+          .subscriptions = {{"x.all", "x.*"}, {"z.all", "*"}},
+          .scripts = [](World& w) -> std::vector<Script> {
+            return {{"P1", {w.publish_begun("P1", {"A", "k"}), w.commit("P1")}},
+                    {"P2", {w.publish("P2", {"B", "k", "y.happened"}), w.publish("P2", {"C", "", "y.happened"})}},
+                    {"W1", {w.claim("W1", 10, "x.*"), w.settle("W1")}},
+                    {"W2", {w.claim("W2", 2)}},
+                    {"L1", {w.look("L1", "x.*"), w.look("L1", "x.*")}},
+                    {"L2", {w.look("L2"), w.look("L2")}}};
+          },
+          .patterns = {"x.*", ""},
+          .drained_by = "W1"};
+}
+
+Scenario overlapping_claims() {
+  return {.name = "overlapping claims",
+          .setup =
+              [](World& w) {
+                run({w.publish("S", {"A", "k"}), w.publish("S", {"X"})});
+              },
+          .scripts = [](World& w) -> std::vector<Script> {
+            return {{"P", {w.publish_begun("P", {"B", "k"}), w.commit("P")}},
+                    {"W1", {w.claim_begun("W1", 1), w.commit("W1"), w.settle("W1")}},
+                    {"W2", {w.claim_begun("W2"), w.commit("W2"), w.settle_begun("W2"), w.settle_committed("W2")}},
+                    {"L", {w.look("L")}}};
+          }};
+}
+
+Scenario crashed_publisher() {
+  Scenario scenario = late_commits();
+  scenario.name = "crash of a publisher";
+  scenario.scripts = [](World& w) -> std::vector<Script> {
+    return {{"P1", {w.publish_begun("P1", {"A", "k"}), w.commit("P1")}},
+            {"P2", {w.publish_begun("P2", {"B", "k"}), w.commit("P2")}},
+            {"L", {w.look("L"), w.look("L")}},
+            {"W", {w.claim("W")}},
+            {"X", {w.crash("X", "P1")}}};
+  };
+  return scenario;
+}
+
+Scenario crashed_worker() {
+  Scenario scenario = late_successor();
+  scenario.name = "crash of a worker";
+  const auto scripts = scenario.scripts;
+  scenario.scripts = [scripts](World& w) {
+    std::vector<Script> all = scripts(w);
+    all.push_back({"X", {w.crash("X", "W1")}});
+    return all;
+  };
+  return scenario;
+}
+
+Scenario crashed_look() {
+  Scenario scenario = late_successor();
+  scenario.name = "crash of a look";
+  scenario.scripts = [](World& w) -> std::vector<Script> {
+    return {{"P", {w.publish_begun("P", {"B", "k"}), w.commit("P")}},
+            {"W1", {w.settle_begun("W1"), w.settle_committed("W1")}},
+            {"L", {w.look_begun("L"), w.commit("L"), w.look("L")}},
+            {"X", {w.crash("X", "L")}}};
+  };
+  scenario.drained_by = "W1";
+  return scenario;
+}
+
+}  // namespace sluice::test

@@ -1,0 +1,35 @@
+// What can meet what: the sessions whose steps are run in every order.
+#pragma once
+
+#include "tests/interleaving/world.hpp"
+
+namespace sluice::test {
+
+/// Two publishers that end late, one by a rollback, and looks back that may move the low mark over them.
+Scenario late_commits();
+/// The same with workers, and looks that may act on what was seen a moment ago.
+Scenario two_looks();
+/// More events behind a pending one of their key than a claim has room for.
+Scenario little_room();
+/// An event that is committed while its predecessor's settle is under way.
+Scenario late_successor();
+/// Publishers of one key that commit out of order, the first one's event being tried again.
+Scenario out_of_order();
+/// A claim that runs out while its settle is under way.
+Scenario expiry();
+/// An event that is replayed among later ones of its key.
+Scenario replayed();
+/// The only subscriber of what others wait for goes.
+Scenario withdrawn();
+/// Events of a key that nobody subscribes to any more stand between those that somebody does.
+Scenario passers_by();
+/// Groups that want different events of one key.
+Scenario two_groups();
+/// Claims that overlap, over one key.
+Scenario overlapping_claims();
+/// A session's connection ends at any step.
+Scenario crashed_publisher();
+Scenario crashed_worker();
+Scenario crashed_look();
+
+}  // namespace sluice::test

@@ -1,0 +1,149 @@
+// The world of a scenario: a database, sessions, and a log of what became of each event, against which each order is
+// judged. Each order has a generation and ordering keys of its own, so that nothing has to be cleared in between.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "store/store.hpp"
+#include "tests/interleaving/explorer.hpp"
+#include "tests/support/postgres_database.hpp"
+
+namespace sluice::test {
+
+class World {
+ public:
+  World();
+
+  // Setting up an order -------------------------------------------------------------------------------------------
+  /// A new generation with these subscriptions (handler, pattern); everything before is forgotten.
+  void renew(const std::map<std::string, std::string>& subscriptions);
+  /// Replaces parts of a function of the schema: a guard taken out. Each part must be there.
+  void mutate(const std::string& function, const std::vector<std::pair<std::string, std::string>>& parts);
+  /// The whole function anew.
+  void replace(const std::string& definition) { control_.must(definition); }
+
+  // Steps ---------------------------------------------------------------------------------------------------------
+  struct Event {
+    std::string name;
+    std::string key;  ///< empty: none
+    std::string type = "x.happened";
+  };
+  Step sql(const std::string& name, const std::string& session, const std::string& text);
+  Step publish(const std::string& session, const Event& event);  ///< and commit
+  Step publish_begun(const std::string& session, const Event& event);
+  Step commit(const std::string& session);
+  Step rollback(const std::string& session);
+  Step claim(const std::string& session, int limit = 10, const std::string& pattern = {});
+  Step claim_begun(const std::string& session, int limit = 10);  ///< by SQL, in a transaction that commit() ends
+  enum class End { delivered, retry, failed };
+  Step settle(const std::string& session, End end = End::delivered);
+  Step settle_begun(const std::string& session, End end = End::delivered);
+  Step settle_committed(const std::string& session);
+  Step look(const std::string& session, const std::string& pattern = {});
+  Step look_begun(const std::string& session, const std::string& pattern = {});
+  /// What a process would remember of a look before it tells anybody: for the mutant that trusts it.
+  Step glance(const std::string& session);
+  /// The claims of others run out, and are settled as the reaper does.
+  Step expire(const std::string& session);
+  Step reap(const std::string& session);
+  Step replay(const std::string& session, const std::string& event);
+  Step unsubscribe_begun(const std::string& session, const std::string& handler);
+  Step crash(const std::string& session, const std::string& victim);
+
+  // Judging -------------------------------------------------------------------------------------------------------
+  [[nodiscard]] bool waits(const std::string& session);
+  /// What must hold after every step.
+  [[nodiscard]] std::string objection();
+  /// Everybody ends what they hold, then everything is delivered by `session`'s store; what is wrong then.
+  [[nodiscard]] std::string drained(const std::string& session, const std::vector<std::string>& patterns);
+  /// Ends the connections of the sessions, or of one.
+  void stop(const std::string& session = {});
+
+  [[nodiscard]] std::int64_t generation() const { return generation_; }
+  SqlSession& control() { return control_; }
+
+ private:
+  struct Note {
+    std::string key;
+    std::string type;
+    int began = 0;
+    int committed = 0;  ///< 0: not yet
+    bool open = false;  ///< committed, and neither delivered nor failed since
+    int claims = 0;
+    int most_claims = 1;
+    int deliveries = 0;
+  };
+  using Held = std::map<std::string, store::ClaimRef>;  ///< by event
+  struct Session {
+    std::string name;
+    std::unique_ptr<SqlSession> sql;
+    std::unique_ptr<store::Store> store;
+    std::vector<std::string> publishing;  ///< in the open transaction
+    Held held;
+    std::unique_ptr<store::EffectTransaction> effect;
+    Held settling;  ///< in the effect
+    std::vector<Uuid> fenced;
+    End end = End::delivered;
+    std::string withdrawing;  ///< a handler, in the open transaction
+    bool in_transaction = false;
+    std::atomic<bool> crashed = false;
+  };
+  Session& session(const std::string& name);
+  SqlSession& sql_of(Session& session);
+  store::Store& store_of(Session& session);
+  Step step(std::string name, const std::string& session, std::function<void(Session&)> run);
+  void must(Session& session, const std::string& text);
+  std::string insert(Session& session, const Event& event);
+  void committed(Session& session);
+  std::set<std::string> open_ones();
+  void claimed(Session& session, const std::string& name, const store::ClaimRef& claim,
+               const std::set<std::string>& open_before);
+  std::vector<store::SettleItem> items(const Held& held, End end);
+  void settled(const Held& held, const std::vector<Uuid>& fenced, End end);
+  store::ClaimRequest request(const std::string& worker, int limit, const std::string& pattern) const;
+  std::string advance(const std::string& pattern) const;
+  void reap_now(Session& session);
+  std::string group(const std::string& pattern) const;
+  std::string key_of(const Event& event) const;
+
+  PostgresDatabase database_;
+  SqlSession control_{database_.url()};
+  std::mutex mutex_;  // guards the log
+  std::int64_t generation_ = 1;
+  int tick_ = 0;
+  std::atomic<bool> crashed_ = false;
+  std::atomic<bool> by_sql_ = false;  ///< some batches are not known to a store, which forgets those it has settled
+  std::map<std::string, Note> notes_;
+  std::map<Uuid, std::string> names_;
+  std::map<std::string, std::string> subscriptions_;
+  std::string broken_;  ///< a promise that a step saw broken
+  std::map<std::string, Session> sessions_;
+};
+
+struct Scenario {
+  std::string name;
+  std::map<std::string, std::string> subscriptions{{"x.all", "*"}};
+  std::function<void(World&)> setup;  ///< before the sessions begin; steps that it runs itself
+  std::function<std::vector<Script>(World&)> scripts;
+  std::vector<std::string> patterns{""};  ///< of the groups that drain
+  std::string drained_by;                 ///< a session that drains every other order; empty: none
+};
+
+struct Exploration {
+  std::uint64_t orders = 0;
+  std::uint64_t possible = 0;
+  std::string violation;  ///< the first; empty: none
+};
+/// Runs up to `most` orders, and stops at the first that ends badly.
+Exploration explore(const Scenario& scenario, World& world, std::uint64_t most, std::uint64_t seed);
+/// How many orders of a scenario to run: SLUICE_INTERLEAVINGS, a number or `full`.
+std::uint64_t most_orders();
+std::uint64_t sample_seed();
+
+}  // namespace sluice::test
