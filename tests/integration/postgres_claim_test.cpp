@@ -131,6 +131,22 @@ TEST_F(PostgresClaim, TheLowMarkIsMovedByWhoeverIsFirstInItsTransaction) {
   EXPECT_EQ(rival.run("select from core.claim_cursor_advance('1', 1, null)").sqlstate, "SL409");
 }
 
+TEST_F(PostgresClaim, ALookBackThatMayNotBeYetEndsTheRest) {
+  const auto store = open(4, std::chrono::hours{1});
+  for (int number = 1; number <= 20; ++number) {
+    session.must(insert(1, "a"));
+    const auto events = claim(*store);
+    ASSERT_EQ(events.size(), 1U);
+    deliver(*store, events);
+    // Most often a look has just been, and the next one may be only in a moment.
+    EXPECT_TRUE(claim(*store).empty());
+    const auto due = store->next_due(1, {});
+    ASSERT_TRUE(due) << due.error().message;
+    EXPECT_TRUE(*due) << "the mark is behind the head, so whoever rests now has to come back; event " << number;
+    ASSERT_EQ(drain_until_low_is(*store, std::to_string(number)), std::to_string(number));
+  }
+}
+
 TEST_F(PostgresClaim, WhatIsParkedAndWaitsForAHandlerThatGoesIsFreedOfBoth) {
   session.must("insert into core.subscriptions (generation, handler_name, event_types) values (1, 'a.gone', '{*}')");
   session.must(
@@ -225,6 +241,16 @@ TEST_F(PostgresPatrolledClaim, ExpiresWhatIsInFlightWithoutAClaim) {
                           .handled_by = {},
                           .idempotency_key = {}};
   ASSERT_TRUE(store->settle(std::span{&again, 1}));
+  const auto events = claim(*store);
+  ASSERT_EQ(events.size(), 1U);
+  deliver(*store, events);
+}
+
+TEST_F(PostgresPatrolledClaim, FreesAKeyWhoseHolderIsNotInFlight) {
+  session.must("insert into core.outbox (event_type, source, generation, ordering_key) values ('a', 'worlds', 1, 'k')");
+  session.must("insert into core.keys_in_flight (ordering_key, event_id) values ('k', core.uuid_v7())");
+  EXPECT_TRUE(claim(*store).empty()) << "the key is not held, so this shows nothing";
+  EXPECT_EQ(patrol(), "blocker_gone");
   const auto events = claim(*store);
   ASSERT_EQ(events.size(), 1U);
   deliver(*store, events);
