@@ -90,11 +90,13 @@ def build(programs):
     return "" if made.returncode == 0 else made.stdout[-3000:] + made.stderr[-1000:]
 
 
-def run(program, tests, timeout):
+def run(program, tests, timeout, orders=""):
     """green, red, crash or timeout, and what was printed."""
+    surroundings = {**os.environ, "SLUICE_INTERLEAVINGS": orders} if orders else os.environ
     command = [BUILD / "tests" / program, "--gtest_filter=" + ":".join(tests), "--gtest_brief=1"]
     try:
-        ended = subprocess.run(command, cwd=BUILD, capture_output=True, text=True, errors="replace", timeout=timeout)
+        ended = subprocess.run(command, cwd=BUILD, capture_output=True, text=True, errors="replace", timeout=timeout,
+                               env=surroundings)
     except subprocess.TimeoutExpired:
         return "timeout", ""
     said = ended.stdout + ended.stderr
@@ -122,7 +124,7 @@ def try_one(mutant, timeout):
     try:
         if said := build([mutant.program]):
             return "does not compile:\n" + said
-        outcome, said = run(mutant.program, [mutant.test], timeout)
+        outcome, said = run(mutant.program, [mutant.test], timeout, mutant.orders)
         if outcome != mutant.outcome:
             return "SURVIVED" if outcome == "green" else f"{outcome} instead of {mutant.outcome}:\n{said[-3000:]}"
         # A program that is broken altogether would have failed as well.

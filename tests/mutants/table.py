@@ -15,6 +15,7 @@ class Mutant:
     edits: tuple  # (file, text, what stands there instead)
     control: str = ""
     outcome: str = "red"  # or crash, timeout: what the test has to do
+    orders: str = ""  # how many orders an interleaving is tried in, where the suite's hundred are too few
 
 
 CONTROLS = {
@@ -48,8 +49,8 @@ def integration(name, guard, test, *edits):
     return Mutant(name, guard, "postgres_integration_test", test, edits)
 
 
-def interleaved(name, guard, test, *edits):
-    return Mutant(name, guard, "interleaving_test", "Interleaving." + test, edits)
+def interleaved(name, guard, test, *edits, orders=""):
+    return Mutant(name, guard, "interleaving_test", "Interleaving." + test, edits, orders=orders)
 
 
 FENCES = [
@@ -134,17 +135,19 @@ MARK = [
                  "return group.learnt == learnt && pool_.opened() >= learnt;")),
 ]
 
+# Without the row that holds the key of a claim.
+KEY_ROW = (
+    (MARKS, "            insert into core.keys_in_flight (ordering_key, event_id)\n            select w.ordering_key, w.id from wanted w",
+     "            select w.id as event_id from wanted w"),
+    (MARKS, "            on conflict do nothing\n            returning event_id)", ")"),
+)
+
 KEYS = [
     contract("key-in-flight", "An event waits for the one of its key that is in flight", "OrderingContract.AReplayedHeadWaitsForWhatIsInFlight",
              ((MARKS, "where k.ordering_key = p_key collate \"C\" and k.event_id <> p_id)",
                "where k.ordering_key = p_key collate \"C\" and k.event_id <> p_id and false)"),
-              (MARKS, "              and not exists (select from core.keys_in_flight k where k.ordering_key = w.ordering_key collate \"C\")\n", ""),
-              (MARKS, "            on conflict do nothing\n            returning event_id)",
-               "            on conflict (ordering_key) do update set event_id = excluded.event_id\n            returning event_id)"))),
-    interleaved("key-held-by-row", "A claim holds its key by a row with a unique key", "OverlappingClaims",
-                (MARKS, "            on conflict do nothing\n            returning event_id)", ")"),
-                (MARKS, "            insert into core.keys_in_flight (ordering_key, event_id)\n            select w.ordering_key, w.id from wanted w",
-                 "            select w.id as event_id from wanted w")),
+              *KEY_ROW)),
+    interleaved("key-held-by-row", "A claim holds its key by a row with a unique key", "OverlappingClaims", *KEY_ROW),
     contract("key-waiting", "An event waits for an earlier one that waits for its retry", "OrderingContract.ARetryingHeadBlocksItsKeyOnly",
              ((MARKS, "where o.ordering_key = p_key and o.retry_after is not null and o.seq < p_seq",
                "where o.ordering_key = p_key and o.retry_after is not null and o.seq < p_seq and false"),)),
