@@ -119,6 +119,7 @@ TEST_F(PostgresClaim, CursorsAreSavedAndNeverPassAnOpenTransaction) {
 
 TEST_F(PostgresClaim, TheLowMarkIsMovedByWhoeverIsFirstInItsTransaction) {
   session.must(insert(1, "a"));
+  session.must("select from core.claim_cursor_advance('1', 1, null)");
   session.must("begin");
   session.must("select from core.claim_cursor_advance('1', 1, null)");
   SqlSession rival{database.url()};
@@ -145,6 +146,26 @@ TEST_F(PostgresClaim, ALookBackThatMayNotBeYetEndsTheRest) {
     EXPECT_TRUE(*due) << "the mark is behind the head, so whoever rests now has to come back; event " << number;
     ASSERT_EQ(drain_until_low_is(*store, std::to_string(number)), std::to_string(number));
   }
+}
+
+TEST_F(PostgresClaim, TheFirstNumberOfAllIsNotPassedBeforeItIsDrawn) {
+  for (int i = 0; i < 3; ++i) session.must("select from core.claim_cursor_advance('1', 1, null)");
+  EXPECT_EQ(session.must("select low, mark from core.claim_cursors where group_key = '1'").rows.at(0),
+            (std::vector<std::optional<std::string>>{"0", "0"}));
+  session.must(insert(1, "first"));
+  EXPECT_EQ(claim(*open()).size(), 1U);
+}
+
+TEST_F(PostgresClaim, AClaimTakesNoMoreThanItsLimitWhereSomethingIsLeftBehind) {
+  session.must(insert(20, "a"));
+  SqlSession rival{database.url()};
+  rival.must("begin");
+  rival.must("select from core.outbox where seq <= 3 for update");
+  const auto store = open();
+  ASSERT_EQ(claim(*store, 5).size(), 5U);
+  rival.must("rollback");
+  for (int taken = 5; taken < 20; taken += 5) EXPECT_EQ(claim(*store, 5).size(), 5U);
+  EXPECT_TRUE(claim(*store, 5).empty());
 }
 
 TEST_F(PostgresClaim, WhatIsParkedAndWaitsForAHandlerThatGoesIsFreedOfBoth) {

@@ -19,7 +19,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-const store::Actor kAlice{"alice", "cli", "the release is over"};
+const store::Actor kReleaser{"alice", "cli", "the release is over"};
 constexpr std::string_view kPublish = "select core.outbox_publish('demo.hello', p_source => 'demo', p_generation => 1)";
 constexpr std::string_view kRetire = "select core.generation_move(1, 'retired', 'alice', 'sql', 'over')";
 
@@ -42,12 +42,12 @@ class Gate {
     store_ = must(store::open_postgres(options));
   }
   void allocate() {
-    must(store_->allocate_generation(1, "", kAlice));
-    must(store_->move_generation(1, GenerationState::live, kAlice));
+    must(store_->allocate_generation(1, "", kReleaser));
+    must(store_->move_generation(1, GenerationState::live, kReleaser));
   }
-  void drain() { must(store_->move_generation(1, GenerationState::draining, kAlice)); }
+  void drain() { must(store_->move_generation(1, GenerationState::draining, kReleaser)); }
   ops::RetireCheck check() { return must(ops::check_retire(*store_, 1)); }
-  Result<store::Deployment> retire() { return store_->move_generation(1, GenerationState::retired, kAlice); }
+  Result<store::Deployment> retire() { return store_->move_generation(1, GenerationState::retired, kReleaser); }
   void deliver_everything() {
     for (auto claimed = must(store_->claim({.worker = "w", .limit = 10})); !claimed.empty();
          claimed = must(store_->claim({.worker = "w", .limit = 10}))) {

@@ -40,7 +40,7 @@ const std::pair<std::string, std::string> kHeadJumps{
 
 TEST_F(Mutant, AHeadThatJumpsStrandsNothing) {
   world.mutate("outbox_claim", {kHeadJumps});
-  EXPECT_EQ(violation(little_room(), most_orders()), "");
+  EXPECT_EQ(violation(little_room(), most_orders() / 2), "");
 }
 
 TEST_F(Mutant, AHeadThatJumpsIsTrusted) {
@@ -92,11 +92,6 @@ TEST_F(Mutant, AnEventIsParkedWhileASubscriptionIsWithdrawn) {
 TEST_F(Mutant, WhatNobodySubscribesToKeepsWhatItWasReleasedWith) {
   world.mutate("outbox_unblock", {{"if core.outbox_subscribed(v_parked) then", "if true then"}});
   EXPECT_NE(violation(passers_by()), "");
-}
-
-TEST_F(Mutant, TheFirstNumberOfASequenceCountsAsDrawn) {
-  world.mutate("claim_cursor_advance", {{"s.last_value - (not s.is_called)::int", "s.last_value"}});
-  EXPECT_NE(violation(late_commits()), "");
 }
 
 TEST_F(Mutant, TheEndOfAnEventMakesNoOtherDue) {

@@ -69,12 +69,15 @@ Scenario late_successor() {
 
 Scenario out_of_order() {
   return {.name = "out of order",
+          .setup =
+              [](World& w) {
+                run({w.publish_begun("P1", {"B", "k"}), w.publish("P2", {"C", "k"})});
+              },
           .scripts = [](World& w) -> std::vector<Script> {
-            return {{"P1", {w.publish_begun("P1", {"B", "k"}), w.commit("P1")}},
-                    {"P2", {w.publish("P2", {"C", "k"})}},
+            return {{"P1", {w.commit("P1")}},
                     {"W1", {w.claim("W1"), w.settle("W1", End::retry)}},
-                    {"P3", {w.publish("P3", {"D", "k"})}},
-                    {"W2", {w.claim("W2"), w.claim("W2")}}};
+                    {"W2", {w.claim("W2"), w.settle("W2"), w.claim("W2")}},
+                    {"P3", {w.publish("P3", {"D", "k"})}}};
           },
           .drained_by = "W2"};
 }

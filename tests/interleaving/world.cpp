@@ -500,7 +500,7 @@ std::string World::drained(const std::string& name, const std::vector<std::strin
 
 std::uint64_t most_orders() {
   const char* most = std::getenv("SLUICE_INTERLEAVINGS");
-  if (most == nullptr) return 100;
+  if (most == nullptr) return 40;
   return std::string_view{most} == "full" ? 5000 : std::strtoull(most, nullptr, 10);
 }
 

@@ -503,10 +503,13 @@ begin
     perform set_config('synchronous_commit', 'off', true);
     select * into v_row from core.claim_cursors c where c.group_key = p_group for update skip locked;
     if not found then
-        insert into core.claim_cursors (group_key, low, generation, interests) values (p_group, 0, p_generation, p_interests)
-        on conflict do nothing
-        returning * into v_row;
-        if not found then
+        -- Asked first: an insert would wait for whoever holds the row.
+        if not exists (select from core.claim_cursors c where c.group_key = p_group) then
+            insert into core.claim_cursors (group_key, low, generation, interests) values (p_group, 0, p_generation, p_interests)
+            on conflict do nothing
+            returning * into v_row;
+        end if;
+        if v_row.group_key is null then
             low := (select c.low from core.claim_cursors c where c.group_key = p_group);
             upto := low;
             busy := true;
@@ -604,7 +607,9 @@ declare
 begin
     select * into v_row from core.claim_cursors c where c.group_key = '' for update skip locked;
     if not found then
-        insert into core.claim_cursors (group_key, low) values ('', 0) on conflict do nothing;
+        if not exists (select from core.claim_cursors c where c.group_key = '') then
+            insert into core.claim_cursors (group_key, low) values ('', 0) on conflict do nothing;
+        end if;
         return;
     end if;
     -- Index outbox_keyed.
