@@ -168,6 +168,45 @@ TEST_F(PostgresClaim, AClaimTakesNoMoreThanItsLimitWhereSomethingIsLeftBehind) {
   EXPECT_TRUE(claim(*store, 5).empty());
 }
 
+TEST_F(PostgresClaim, AnEventIsNotParkedBehindOneThatWasGivenBackMeanwhile) {
+  const auto keyed = [](const std::string& type) {
+    return "insert into core.outbox (event_type, source, generation, ordering_key) values ('" + type +
+           "', 'worlds', 1, 'k')";
+  };
+  SqlSession late{database.url()};
+  late.must("begin");
+  late.must(keyed("first"));
+  session.must(keyed("second"));
+  const auto store = open();
+  ASSERT_EQ(claim(*store).size(), 1U) << "the second one is in flight before the first one is there";
+  late.must("commit");
+
+  // Whoever asks what the first one waits for stands still with the answer until told to go on.
+  session.must("alter function core.outbox_blocker(text, bigint, uuid) rename to outbox_blocker_now");
+  session.must(
+      "create function core.outbox_blocker(p_key text, p_seq bigint, p_id uuid) returns uuid language plpgsql as $$ "
+      "declare v_answer uuid := core.outbox_blocker_now(p_key, p_seq, p_id); "
+      "begin perform pg_advisory_xact_lock_shared(77); return v_answer; end $$");
+  session.must("select pg_advisory_lock(77)");
+  std::string parked;
+  std::jthread parking{[&] {
+    parked = late.must("select core.outbox_park(array(select id from core.outbox where event_type = 'first'))").value();
+  }};
+  const auto stands_still = [&] {
+    return session
+               .must(
+                   "select count(*) from pg_locks l join pg_database d on d.oid = l.database and d.datname = "
+                   "current_database() where l.locktype = 'advisory' and l.objid = 77 and not l.granted")
+               .value() == "1";
+  };
+  while (!stands_still()) continue;
+  session.must(
+      "update core.outbox set status = 'pending', retry_after = now() + interval '1 hour' where event_type = 'second'");
+  session.must("select pg_advisory_unlock(77)");
+  parking.join();
+  EXPECT_EQ(parked, "{}") << "the second one waits for the first, so nobody would ever release it";
+}
+
 TEST_F(PostgresClaim, WhatIsParkedAndWaitsForAHandlerThatGoesIsFreedOfBoth) {
   session.must("insert into core.subscriptions (generation, handler_name, event_types) values (1, 'a.gone', '{*}')");
   session.must(

@@ -49,8 +49,8 @@ def integration(name, guard, test, *edits):
     return Mutant(name, guard, "postgres_integration_test", test, edits)
 
 
-def interleaved(name, guard, test, *edits, orders=""):
-    return Mutant(name, guard, "interleaving_test", "Interleaving." + test, edits, orders=orders)
+def interleaved(name, guard, test, *edits, control="CrashOfAPublisher", orders=""):
+    return Mutant(name, guard, "interleaving_test", "Interleaving." + test, edits, "Interleaving." + control, orders=orders)
 
 
 FENCES = [
@@ -73,7 +73,7 @@ FENCES = [
                 "PostgresCrash.AForgottenClaimIsFencedThoughItsNumberIsGivenOutAgain",
                 (SWIFT, "where b.batch <> all (array(", "where false and b.batch <> all (array(")),
     contract("registry-acknowledge", "An acknowledgement that rests on old subscriptions is refused",
-             "RegistryContract.ASettleBasedOnAnOldVersionChangesNothing",
+             "RegistryContract.AcknowledgementsAloneBasedOnAnOldVersionChangeNothing",
              ((SWIFT, "        raise exception 'the subscriptions have changed' using errcode = 'SL410';\n    end if;\n    return query",
                "        null;\n    end if;\n    return query"),)),
     contract("sqlite-fence-delivered", "The same token on SQLite: acknowledgements",
@@ -110,11 +110,12 @@ MARK = [
                 "PostgresClaim.CursorsAreSavedAndNeverPassAnOpenTransaction",
                 (MARKS, "if v_ended and v_row.low = v_at then", "if v_row.low = v_at then")),
     interleaved("mark-only-what-was-read", "The low mark stops before the first event that can still be claimed", "TwoLooks",
-                (MARKS, "least(v_row.mark, v_top, v_held - 1)", "least(v_row.mark, v_top)")),
+                (MARKS, "least(v_row.mark, v_top, v_held - 1)", "least(v_row.mark, v_top)"), control="Expiry"),
     interleaved("mark-own-id", "Beside the mark stands the own transaction's id, which is above those of all who drew", "LateCommits",
                 (MARKS, "mark_xid = case when v_ended then pg_current_xact_id()::text::bigint",
-                 "mark_xid = case when v_ended then pg_snapshot_xmax(pg_current_snapshot())::text::bigint")),
-    interleaved("mark-first-number", "A sequence that was never drawn from has given out nothing", "LateCommits",
+                 "mark_xid = case when v_ended then pg_snapshot_xmax(pg_current_snapshot())::text::bigint"), orders="3000"),
+    integration("mark-first-number", "A sequence that was never drawn from has given out nothing",
+                "PostgresClaim.TheFirstNumberOfAllIsNotPassedBeforeItIsDrawn",
                 (MARKS, "s.last_value - (not s.is_called)::int", "s.last_value")),
     integration("mark-read-before-id", "The sequence is read before the transaction has an id",
                 "PostgresClaim.TheLowMarkIsMovedByWhoeverIsFirstInItsTransaction",
@@ -148,7 +149,7 @@ KEYS = [
                "where k.ordering_key = p_key collate \"C\" and k.event_id <> p_id and false)"),
               *KEY_ROW)),
     interleaved("key-held-by-row", "A claim holds its key by a row with a unique key", "OverlappingClaims", *KEY_ROW),
-    contract("key-waiting", "An event waits for an earlier one that waits for its retry", "OrderingContract.ARetryingHeadBlocksItsKeyOnly",
+    contract("key-waiting", "An event waits for an earlier one that waits for its retry", "OrderingContract.ADelayedHeadBlocksItsKey",
              ((MARKS, "where o.ordering_key = p_key and o.retry_after is not null and o.seq < p_seq",
                "where o.ordering_key = p_key and o.retry_after is not null and o.seq < p_seq and false"),)),
     contract("key-new", "An event waits for an earlier one that nobody has claimed yet", "InterestContract.TheOrderOfAKeyHoldsAcrossInterests",
@@ -164,14 +165,14 @@ KEYS = [
                "perform length(old.ordering_key);"),)),
     interleaved("park-holds-blocker", "Parking holds the row of the event that is waited for", "LateSuccessor",
                 (MARKS, " for share skip locked;", ";")),
-    interleaved("park-asks-again", "Parking asks again under the lock", "Expiry",
+    integration("park-asks-again", "Parking asks again under the lock", "PostgresClaim.AnEventIsNotParkedBehindOneThatWasGivenBackMeanwhile",
                 (MARKS, "        continue when core.outbox_blocker(v_event.ordering_key, v_event.seq, v_event.id) is distinct from v_blocker;\n", "")),
     interleaved("park-and-withdrawal", "Nothing is parked while a subscription is withdrawn", "Withdrawn",
                 (MARKS, "    perform pg_advisory_xact_lock(hashtextextended('sluice.park', 0));\n", "")),
     interleaved("unblock-past-unwanted", "What is released and wanted by nobody passes the release on", "PassersBy",
                 (MARKS, "if core.outbox_subscribed(v_parked) then", "if true then")),
     interleaved("key-floor-open-transactions", "The floor of the keys waits for open transactions, too", "TwoLooks",
-                (MARKS, "    if not v_ended then\n        return;", "    if false then\n        return;")),
+                (MARKS, "    if not v_ended then\n        return;", "    if false then\n        return;"), control="Expiry"),
     contract("sqlite-key-block", "One event of a key at a time on SQLite", "OrderingContract.OneEventOfAKeyAtATime",
              ((SQLITE + "claim_fresh.sql", "and key_blocked = 0", "and key_blocked >= 0"),), "sqlite"),
 ]
