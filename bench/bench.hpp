@@ -39,7 +39,8 @@ T must(Result<T> result);
 std::vector<store::NewEvent> sample_events(std::size_t count, Generation generation = 1);
 
 /// Publishes `count` sample events in batches.
-void fill(store::Store& store, std::int64_t count);
+/// With `keys`, every second event has one of so many ordering keys.
+void fill(store::Store& store, std::int64_t count, std::int64_t keys = 0);
 
 /// The value below which `part` of them lie; 0 when there are none.
 double percentile(std::vector<double> values, double part);
@@ -50,6 +51,7 @@ void report(std::string_view bench, double value, std::string_view unit, std::st
 int claim_latency(const Options& options);
 int consume(const Options& options);
 int drain(const Options& options);
+int drain_processes(const Options& options);
 int idle_listeners(const Options& options);
 int latency(const Options& options);
 int publish_single(const Options& options);

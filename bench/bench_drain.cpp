@@ -1,8 +1,13 @@
 // Drains a backlog through the public library: real listeners, handlers that do nothing.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <thread>
 
 #include <sluice/listener.hpp>
 #include "bench/bench.hpp"
@@ -42,7 +47,57 @@ EventHandler handler(bool once, Countdown& left) {
   return [&left](const EventEnvelope&) { left.handled(1); };
 }
 
+EventListener listener_of(const Options& options, int threads) {
+  const int batch = static_cast<int>(options.number("batch", 500));
+  return must(EventListener::open(
+      {.store = options.text("dsn", ""), .generation = 1, .threads = threads, .batch = batch, .reaper = false}));
+}
+
+/// A worker process: waits for the word to begin, then tells again and again how many it has delivered, until it is
+/// killed.
+[[noreturn]] void work(const Options& options, int threads, int begin, int told) {
+  char word = 0;
+  if (::read(begin, &word, 1) != 1) ::_exit(1);
+  EventListener listener = listener_of(options, threads);
+  must(listener.listen({.handler_name = "billing.nothing", .idempotent = true}, [](const EventEnvelope&) {}));
+  must(listener.start());
+  for (std::int64_t before = 0;; std::this_thread::sleep_for(std::chrono::milliseconds{2})) {
+    const std::int64_t delivered = listener.status().delivered;
+    const std::int64_t more = delivered - before;
+    if (more > 0 && ::write(told, &more, sizeof more) != static_cast<ssize_t>(sizeof more)) ::_exit(1);
+    before = delivered;
+  }
+}
+
 }  // namespace
+
+int drain_processes(const Options& options) {
+  const std::int64_t count = options.number("events", 200'000);
+  const int processes = static_cast<int>(options.number("processes", 2));
+  const int threads = static_cast<int>(options.number("workers", 1));
+  fill(*open(options, 1), count);
+  int begin[2];
+  int told[2];
+  if (::pipe(begin) != 0 || ::pipe(told) != 0) return 1;
+  std::vector<pid_t> children;
+  for (int i = 0; i < processes; ++i) {
+    children.push_back(::fork());
+    if (children.back() == 0) work(options, threads, begin[0], told[1]);
+  }
+  const auto start = Clock::now();
+  if (::write(begin[1], std::string(static_cast<std::size_t>(processes), 'b').data(),
+              static_cast<std::size_t>(processes)) != processes) {
+    return 1;
+  }
+  std::int64_t left = count;
+  for (std::int64_t more = 0; left > 0 && ::read(told[0], &more, sizeof more) == sizeof more;) left -= more;
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  for (const pid_t child : children) ::kill(child, SIGKILL);
+  for (const pid_t child : children) ::waitpid(child, nullptr, 0);
+  report("drain-processes", static_cast<double>(count) / seconds, "events/s",
+         R"({"processes":)" + std::to_string(processes) + R"(,"threads":)" + std::to_string(threads) + "}");
+  return left == 0 ? 0 : 1;
+}
 
 int drain(const Options& options) {
   const std::int64_t count = options.number("events", 200'000);
@@ -50,12 +105,11 @@ int drain(const Options& options) {
   const int batch = static_cast<int>(options.number("batch", 500));
   const bool once = options.number("once", 0) != 0;
   const std::int64_t handlers = options.number("handlers", 1);
-  if (options.number("fill", 1) != 0) fill(*open(options, 1), count);
+  if (options.number("fill", 1) != 0) fill(*open(options, 1), count, options.number("keys", 0));
   if (options.number("drain", 1) == 0) return 0;
 
   Countdown left{count * handlers};
-  auto listener = must(EventListener::open(
-      {.store = options.text("dsn", ""), .generation = 1, .threads = threads, .batch = batch, .reaper = false}));
+  EventListener listener = listener_of(options, threads);
   // All of one context: each is to handle every event.
   for (std::int64_t i = 1; i <= handlers; ++i) {
     must(listener.listen({.handler_name = "billing.nothing_" + std::to_string(i), .idempotent = !once},

@@ -69,10 +69,16 @@ std::vector<store::NewEvent> sample_events(std::size_t count, Generation generat
   return events;
 }
 
-void fill(store::Store& store, std::int64_t count) {
+void fill(store::Store& store, std::int64_t count, std::int64_t keys) {
   constexpr std::int64_t kBatch = 5000;
-  for (std::int64_t done = 0; done < count; done += kBatch)
-    (void)must(store.publish(sample_events(static_cast<std::size_t>(std::min(kBatch, count - done)))));
+  std::mt19937_64 random{1};
+  for (std::int64_t done = 0; done < count; done += kBatch) {
+    std::vector<store::NewEvent> events = sample_events(static_cast<std::size_t>(std::min(kBatch, count - done)));
+    for (std::size_t i = 0; keys > 0 && i < events.size(); i += 2) {
+      events[i].ordering_key = "order-" + std::to_string(random() % static_cast<std::uint64_t>(keys));
+    }
+    (void)must(store.publish(events));
+  }
 }
 
 double percentile(std::vector<double> values, double part) {

@@ -14,6 +14,7 @@ constexpr std::array kPrograms{
     std::pair<std::string_view, Program>{"claim-latency", sluice::bench::claim_latency},
     std::pair<std::string_view, Program>{"consume", sluice::bench::consume},
     std::pair<std::string_view, Program>{"drain", sluice::bench::drain},
+    std::pair<std::string_view, Program>{"drain-processes", sluice::bench::drain_processes},
     std::pair<std::string_view, Program>{"idle-listeners", sluice::bench::idle_listeners},
     std::pair<std::string_view, Program>{"latency", sluice::bench::latency},
     std::pair<std::string_view, Program>{"publish-batch", sluice::bench::publish_batch},

@@ -47,6 +47,25 @@ def drain_history(scale):
     yield versus(f"drain-history ({scale.history:,} rows kept)", "events/s", ours, "own drain", base, at_least(0.9))
 
 
+def drain_processes(scale):
+    """1, 2 and 4 worker processes of one thread over one backlog; against one process with as many threads."""
+    def side(**options):
+        def run():
+            with Database() as database:
+                return database.rate("drain-processes", events=scale.events, **options)
+        return run
+
+    for count in (1, 2, 4):
+        ours, base = in_turn(scale.rounds, side(processes=count, workers=1), side(processes=1, workers=count))
+        yield versus(f"drain-processes ({count})", "events/s", ours, "threads of one process", base, at_least(0.9))
+
+
+def drain_keyed(scale):
+    """A backlog of which every second event has one of 1,000 ordering keys; against own drain."""
+    ours, base = in_turn(scale.rounds, lambda: own_drain(scale.events, keys=1000), lambda: own_drain(scale.events))
+    yield versus("drain-keyed", "events/s", ours, "own drain", base)
+
+
 def latency(scale):
     """From the return of the commit to the entry of the handler, idle system, p50 and p99; against graphile-worker."""
     peers.install()

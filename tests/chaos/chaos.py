@@ -30,6 +30,7 @@ def arguments():
     parser.add_argument("--rate", type=int, default=2500, help="events per second that are published; default 2500")
     parser.add_argument("--sqlite-rate", type=int, help="the same for rounds on SQLite; default: as --rate")
     parser.add_argument("--round", type=float, default=45, help="seconds of load in each round; default 45")
+    parser.add_argument("--rounds", type=int, help="no more than so many; default: as many as there is time for")
     parser.add_argument("--delay", type=float, help="milliseconds between the processes and the server; default: drawn")
     parser.add_argument("--json", metavar="FILE", help="also writes the counts to a file")
     parser.add_argument("--keep", action="store_true", help="keeps the records of rounds that went well, too")
@@ -64,7 +65,7 @@ class Campaign:
         # The checker works on one round while the next one runs.
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
             checks = []
-            while self.rounds < len(stores) or time.monotonic() + SHORTEST_ROUND < ends:
+            while self.rounds < len(stores) or (time.monotonic() + SHORTEST_ROUND < ends and self.rounds != self.options.rounds):
                 kind = stores[self.rounds % len(stores)]
                 left = (ends - time.monotonic()) / max(1, len(stores) - self.rounds)
                 checks.append(pool.submit(self._check, self._round(kind, left)))

@@ -33,6 +33,13 @@ class Process:
         if self.child.poll() is None:
             self.child.send_signal(number)
 
+    def tell(self, line):
+        try:
+            self.child.stdin.write(line + "\n")
+            self.child.stdin.flush()
+        except OSError:
+            pass  # it has died, and the next one is on its way
+
     def end(self):
         """Asks it to end; does not wait."""
         try:

@@ -105,6 +105,11 @@ class SqliteSession final : public Session {
   sqlite3* file_ = nullptr;
 };
 
+struct Orders {
+  std::atomic<bool> stop = false;
+  std::atomic<bool> wait = false;
+};
+
 class Publishing {
  public:
   Publishing(const Settings& settings, EventPublisher& publisher, const Record& record, int thread)
@@ -123,11 +128,11 @@ class Publishing {
   }
 
   // The numbers of all threads come from one counter.
-  void run(const std::atomic<bool>& stop, std::atomic<std::uint64_t>& next, std::uint64_t end) {
-    const auto begun = std::chrono::steady_clock::now();
+  void run(const Orders& orders, std::atomic<std::uint64_t>& next, std::uint64_t end) {
+    auto begun = std::chrono::steady_clock::now();
     const double rate = settings_.number("rate", 1000) / static_cast<double>(settings_.number("threads", 4));
     double done = 0;
-    while (!stop && next < end) {
+    while (!orders.stop && next < end) {
       const Draft draft = drawn(next);
       done += static_cast<double>(written_);
       const End ended = attempt(draft);
@@ -137,7 +142,8 @@ class Publishing {
       if (!doubtful_.empty() && draw(4) == 0) repeat();
       const auto due =
           begun + std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(done / rate));
-      while (!stop && std::chrono::steady_clock::now() < due) std::this_thread::sleep_for(2ms);
+      while (!orders.stop && std::chrono::steady_clock::now() < due) std::this_thread::sleep_for(2ms);
+      for (; !orders.stop && orders.wait; begun += 5ms) std::this_thread::sleep_for(5ms);
     }
     for (int tries = 0; !doubtful_.empty() && tries < 200; ++tries) {
       if (!repeat()) std::this_thread::sleep_for(50ms);
@@ -183,7 +189,7 @@ class Publishing {
       const std::string type = type_drawn(alone);
       const bool keyed =
           settings_.number("keys") > 0 && draw(100) < static_cast<std::uint64_t>(settings_.number("keyed"));
-      const std::uint64_t count = alone ? 1 : keyed ? 1 + draw(3) : 1 + draw(draw(4) == 0 ? 200 : 40);
+      const std::uint64_t count = alone ? 1 : keyed ? 1 + draw(12) : 1 + draw(draw(4) == 0 ? 200 : 40);
       Run run;
       if (keyed)
         run.routing.ordering_key = "k" + std::to_string(draw(static_cast<std::uint64_t>(settings_.number("keys"))));
@@ -275,19 +281,18 @@ int publish(const Settings& settings) {
   const std::uint64_t first = static_cast<std::uint64_t>(settings.number("publisher")) << 32U;
   const int count = settings.number("count", 1 << 30);
   std::atomic<std::uint64_t> next = first + 1;
-  std::atomic<bool> stop = false;
+  Orders orders;
   {
     std::vector<std::jthread> running;
     for (int i = 0; i < threads; ++i) {
       running.emplace_back([&, i] {
-        Publishing{settings, *opened, record, i}.run(stop, next, first + 1 + static_cast<std::uint64_t>(count));
+        Publishing{settings, *opened, record, i}.run(orders, next, first + 1 + static_cast<std::uint64_t>(count));
       });
     }
     std::cout << "ready" << std::endl;
     if (settings.text("count").empty()) {
-      for (std::string line; std::getline(std::cin, line);) {
-      }
-      stop = true;
+      for (std::string line; std::getline(std::cin, line);) orders.wait = line == "wait";
+      orders.stop = true;
     }
   }
   std::cout << "published " << next - first - 1 << std::endl;

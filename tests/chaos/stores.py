@@ -39,6 +39,10 @@ end;
 STATE = """select status, count(*), coalesce(sum(attempts), 0), coalesce(sum(claim_seq), 0) from {} group by 1"""
 
 
+# Of the newest events only: the table is large.
+BACKLOG = "select count(*) from {0} where seq > (select max(seq) from {0}) - 20000 and status = 'pending'"
+
+
 def number_of(identity):
     """The end of an event's id; see record.hpp."""
     return int(identity.replace("-", "")[-14:], 16)
@@ -81,6 +85,13 @@ class PostgresStore:
 
     def state(self):
         return self.sql_patiently(STATE.format("core.outbox") + " order by 1")
+
+    def backlog(self):
+        """How many wait; none when the server is away."""
+        try:
+            return int(self.sql(BACKLOG.format("core.outbox")))
+        except RuntimeError:
+            return 0
 
     def crash(self):
         command = [f"{os.environ['SLUICE_TEST_POSTGRES_BIN']}/pg_ctl", "-D", os.environ["SLUICE_TEST_POSTGRES_DATA"], "-m",
@@ -125,6 +136,12 @@ class SqliteStore:
 
     def state(self):
         return repr(self._open().execute(STATE.format("outbox") + " order by 1").fetchall())
+
+    def backlog(self):
+        try:
+            return self._open().execute(BACKLOG.format("outbox")).fetchone()[0]
+        except sqlite3.OperationalError:  # the disk is full
+            return 0
 
     def dump(self, folder, journal):
         self._copy(folder / "outbox.csv", "select id, status, attempts, coalesce(failure_class, '') from outbox", 0)

@@ -106,6 +106,7 @@ TEST_P(InterestContract, WhatOneGroupPassesOverIsThereForAnother) {
 }
 
 TEST_P(InterestContract, TheOrderOfAKeyHoldsAcrossInterests) {
+  must(store().subscribe(1, std::vector{subscription("tests.all", {"a.*"})}));
   NewEvent first = routed("a.first");
   first.ordering_key = "k";
   NewEvent second = routed("a.second");

@@ -20,6 +20,9 @@ class OrderingContract : public StoreContract {
   void subscribe(const std::string& handler, const std::string& type, Generation generation = 1) {
     must(store().subscribe(generation, std::vector{subscription(handler, {type})}));
   }
+  void subscribe_to_everything() {
+    for (const Generation generation : {1, 2}) subscribe("tests.all", "*", generation);
+  }
   /// As a worker that hosts a handler of this type.
   std::vector<ClaimedEvent> claim_typed(const std::string& type, Generation generation = 1) {
     ClaimRequest request = request_for("w1");
@@ -53,6 +56,7 @@ TEST_P(OrderingContract, AKeyDoesNotHoldUpOthers) {
 }
 
 TEST_P(OrderingContract, ARetryingHeadBlocksItsKeyOnly) {
+  subscribe_to_everything();
   const Uuid head = publish(a_keyed_event("a"));
   const Uuid second = publish(a_keyed_event("a"));
   settle(claim_one(), Outcome::failed(timeout_failure()), minute_retries());
@@ -66,6 +70,7 @@ TEST_P(OrderingContract, ARetryingHeadBlocksItsKeyOnly) {
 }
 
 TEST_P(OrderingContract, ADelayedHeadBlocksItsKey) {
+  subscribe_to_everything();
   NewEvent head = a_keyed_event("a");
   head.delay = 1h;
   publish(head);
@@ -90,6 +95,7 @@ TEST_P(OrderingContract, AReleasedHeadGoesFirstAgain) {
 }
 
 TEST_P(OrderingContract, AReplayedHeadWaitsForWhatIsInFlight) {
+  subscribe_to_everything();
   const Uuid head = publish(a_keyed_event("a"));
   const Uuid second = publish(a_keyed_event("a"));
   settle(claim_one(), Outcome::failed(terminal_failure()));
@@ -102,6 +108,7 @@ TEST_P(OrderingContract, AReplayedHeadWaitsForWhatIsInFlight) {
 }
 
 TEST_P(OrderingContract, AReplayedHeadGoesBeforeWhatStillWaits) {
+  subscribe_to_everything();
   const Uuid head = publish(a_keyed_event("a"));
   const Uuid second = publish(a_keyed_event("a"));
   settle(claim_one(), Outcome::failed(terminal_failure()));
@@ -113,6 +120,7 @@ TEST_P(OrderingContract, AReplayedHeadGoesBeforeWhatStillWaits) {
 }
 
 TEST_P(OrderingContract, AKeyIsStrictAcrossGenerations) {
+  subscribe_to_everything();
   publish(a_keyed_event("a"));
   NewEvent next = a_keyed_event("a");
   next.generation = 2;
@@ -125,6 +133,7 @@ TEST_P(OrderingContract, AKeyIsStrictAcrossGenerations) {
 }
 
 TEST_P(OrderingContract, LongChainsRunInOrder) {
+  subscribe_to_everything();
   std::map<std::string, std::vector<Uuid>> expected;
   std::vector<NewEvent> batch;
   for (int n = 0; n < 20; ++n) {
@@ -147,6 +156,7 @@ TEST_P(OrderingContract, LongChainsRunInOrder) {
 }
 
 TEST_P(OrderingContract, FlakyHandlersKeepTheOrder) {
+  subscribe_to_everything();
   std::vector<Uuid> expected;
   for (int n = 0; n < 20; ++n) expected.push_back(publish(a_keyed_event("a")));
   std::vector<Uuid> delivered;

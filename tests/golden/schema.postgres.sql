@@ -7,14 +7,134 @@ begin
     raise exception 'core.audit is append-only' using errcode = 'SL403';
 end
 $$;
-CREATE FUNCTION core.claim_cursor_save(p_group text, p_low bigint) RETURNS void
+CREATE FUNCTION core.claim_cursor_advance(p_group text, p_generation bigint, p_interests text[]) RETURNS TABLE(low bigint, first_open bigint, upto bigint, busy boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    SET jit TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+    c_rows   constant int := 10000;
+    c_parks  constant int := 1000;
+    v_parks  int := 0;
+    -- A sequence that has given out nothing yet tells the number that it will give out first.
+    v_last   bigint := (select s.last_value - (not s.is_called)::int from core.outbox_seq s);
+    v_row    core.claim_cursors;
+    v_at     bigint;
+    v_plain  bigint;
+    v_held   bigint;
+    v_rows   bigint;
+    v_top    bigint;
+    v_ids    uuid[];
+    v_seqs   bigint[];
+    v_parked bigint[];
+    v_ended  boolean;
+begin
+    if pg_current_xact_id_if_assigned() is not null then
+        raise exception 'core.claim_cursor_advance must be the first to write in its transaction' using errcode = 'SL409';
+    end if;
+    perform set_config('synchronous_commit', 'off', true);
+    select * into v_row from core.claim_cursors c where c.group_key = p_group for update skip locked;
+    if not found then
+        -- Asked first: an insert would wait for whoever holds the row.
+        if not exists (select from core.claim_cursors c where c.group_key = p_group) then
+            insert into core.claim_cursors (group_key, low, generation, interests) values (p_group, 0, p_generation, p_interests)
+            on conflict do nothing
+            returning * into v_row;
+        end if;
+        if v_row.group_key is null then
+            low := (select c.low from core.claim_cursors c where c.group_key = p_group);
+            upto := low;
+            busy := true;
+            return next;
+            return;
+        end if;
+    end if;
+    v_at := v_row.low;
+    while v_at < v_last loop
+        -- Index outbox_scan. One statement, one snapshot: that of the question whether all have ended, too.
+        select pg_snapshot_xmin(pg_current_snapshot())::text::bigint > v_row.mark_xid,
+               min(c.seq) filter (where c.open and not c.keyed), count(*), max(c.seq),
+               array_agg(c.id order by c.seq) filter (where c.open and c.keyed), array_agg(c.seq order by c.seq) filter (where c.open and c.keyed)
+        into v_ended, v_plain, v_rows, v_top, v_ids, v_seqs
+        from (
+            select o.seq, o.id, o.ordering_key is not null as keyed,
+                   o.status = 'pending' and o.retry_after is null and o.deleted_at is null
+                       and (p_interests is null or core.outbox_route(o) like any (p_interests)) as open
+            from core.outbox o
+            where o.generation = p_generation and o.seq > v_at and o.seq <= v_last
+            order by o.seq
+            limit c_rows) c;
+        v_top := case when v_rows < c_rows then v_last else v_top end;
+        first_open := v_plain;
+        -- The first number that holds low back: one that can be claimed, or whose event cannot be parked now.
+        v_held := v_plain;
+        if v_ids is not null then
+            for i in 1 .. cardinality(v_ids) loop
+                exit when v_seqs[i] > v_plain;
+                if not exists (
+                    select from core.outbox o
+                    where o.id = v_ids[i] and o.ordering_key is not null and core.outbox_blocker(o.ordering_key, o.seq, o.id) is not null) then
+                    first_open := v_seqs[i];
+                    v_held := least(v_held, v_seqs[i]);
+                    exit;
+                end if;
+                v_parked := core.outbox_park(array[v_ids[i]]);
+                if cardinality(v_parked) = 0 then
+                    v_held := least(v_held, v_seqs[i]);
+                end if;
+                v_parks := v_parks + 1;
+                if v_parks = c_parks then
+                    -- The rest is for the next call.
+                    v_last := v_seqs[i];
+                    v_top := v_last;
+                    first_open := null;
+                    exit;
+                end if;
+            end loop;
+        end if;
+        if v_ended and v_row.low = v_at then
+            v_row.low := greatest(v_row.low, least(v_row.mark, v_top, v_held - 1));
+        end if;
+        exit when first_open is not null;
+        v_at := v_top;
+    end loop;
+    -- Without a number to read, whoever ran when the mark was set may still run.
+    if v_ended is null then
+        v_ended := pg_snapshot_xmin(pg_current_snapshot())::text::bigint > v_row.mark_xid;
+    end if;
+    update core.claim_cursors c
+    set low      = v_row.low,
+        mark     = case when v_ended then greatest(c.mark, v_last) else c.mark end,
+        mark_xid = case when v_ended then pg_current_xact_id()::text::bigint else c.mark_xid end,
+        saved_at = now()
+    where c.group_key = p_group;
+    perform core.key_floor_advance(v_last);
+    low := v_row.low;
+    upto := v_last;
+    busy := false;
+    return next;
+end
+$$;
+CREATE FUNCTION core.claim_reserve(p_group text, p_after bigint, p_length bigint, p_top bigint) RETURNS TABLE(after bigint, granted boolean)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
     perform set_config('synchronous_commit', 'off', true);
-    insert into core.claim_cursors as c (group_key, low) values (p_group, p_low)
-    on conflict (group_key) do update set low = greatest(c.low, excluded.low), saved_at = now();
+    insert into core.claim_heads as h (group_key, head) values (p_group, p_after + p_length)
+    on conflict (group_key) do update set head = greatest(h.head, p_after) + p_length
+    where greatest(h.head, p_after) + p_length <= p_top
+    returning h.head - p_length into after;
+    granted := after is not null;
+    if not granted then
+        after := least((select h.head from core.claim_heads h where h.group_key = p_group), p_top);
+    end if;
+    return next;
 end
 $$;
 CREATE FUNCTION core.claims_forgotten(p_batches bigint[]) RETURNS SETOF bigint
@@ -291,8 +411,9 @@ CREATE FUNCTION core.generation_move(p_generation bigint, p_state text, p_actor 
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
-    v_old core.deployments;
-    v_row core.deployments;
+    v_old  core.deployments;
+    v_row  core.deployments;
+    v_open text;
 begin
     select * into v_old from core.deployments where generation = p_generation for update;
     if not found then
@@ -301,10 +422,22 @@ begin
         (('allocated', 'live'), ('live', 'draining'), ('draining', 'live'), ('draining', 'retired')) then
         raise exception 'generation % is % and cannot become %', p_generation, v_old.state, p_state using errcode = 'SL409';
     end if;
+    if p_state = 'retired' then
+        select string_agg(coalesce('prepared transaction ' || quote_literal(p.gid) || ' of user ' || p.username,
+                                   'pid ' || p.pid || ' (' || coalesce(nullif(p.application, '') || ', ', '') || 'user '
+                                       || coalesce(p.username, 'unknown') || ')')
+                          || coalesce(' since ' || to_char(p.since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), ''), ', ')
+        into v_open
+        from core.generation_publishers(p_generation) p;
+        if v_open is not null then
+            raise exception 'generation % cannot be retired: a transaction older than its drain may still publish into it: %',
+                p_generation, v_open using errcode = 'SL409';
+        end if;
+    end if;
     update core.deployments
     set state = p_state, changed_by = p_actor,
         activated_at = case when p_state = 'live' then now() else activated_at end,
-        draining_at = case when p_state = 'draining' then now() when p_state = 'live' then null else draining_at end,
+        draining_at = case when p_state = 'draining' then clock_timestamp() when p_state = 'live' then null else draining_at end,
         retired_at = case when p_state = 'retired' then now() else retired_at end
     where generation = p_generation
     returning * into v_row;
@@ -312,6 +445,86 @@ begin
     values (p_actor, p_surface, 'generation.' || case p_state when 'live' then 'activate' when 'draining' then 'drain' else 'retire' end,
             coalesce(p_reason, ''), jsonb_build_object('generation', p_generation, 'from', v_old.state, 'to', p_state));
     return v_row;
+end
+$$;
+CREATE FUNCTION core.generation_publishers(p_generation bigint) RETURNS TABLE(pid integer, gid text, username text, application text, since timestamp with time zone)
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    with drain as (
+        select d.draining_at, d.xmin as xid from core.deployments d where d.generation = p_generation and d.state = 'draining'),
+    writers as (
+        select l.pid, l.virtualtransaction from pg_locks l
+        where l.locktype = 'relation' and l.relation = 'core.outbox'::regclass and l.mode = 'RowExclusiveLock' and l.granted
+          and l.database = (select d.oid from pg_database d where d.datname = current_database())),
+    sessions as (
+        select a.pid, a.usename, a.application_name, a.backend_type, a.state, a.xact_start, a.backend_xid, a.backend_xmin,
+               -- In no transaction it has no start either; with one that it does not show it has a lock on its own id.
+               a.xact_start is null and exists (
+                   select from pg_locks l where l.pid = a.pid and l.locktype = 'virtualxid' and l.granted) as hidden
+        from pg_stat_activity a
+        where a.datname = current_database() and a.usesysid is not null and a.pid <> pg_backend_pid())
+    select s.pid, null, s.usename::text, coalesce(s.application_name, ''), s.xact_start
+    from sessions s cross join drain d
+    where coalesce(s.backend_type, 'client backend') = 'client backend'
+      and coalesce(s.state, '') <> 'idle in transaction (aborted)'
+      -- A worker that sleeps: it waits for the lock `awake` of doorbell mode when-idle, in one statement for hours.
+      and not exists (
+        select from pg_locks l where l.pid = s.pid and l.locktype = 'advisory' and l.classid = 1936487786 and not l.granted)
+      and (s.xact_start <= d.draining_at
+           or ((s.hidden or s.xact_start is not null) and age(s.backend_xid) >= age(d.xid))
+           or (s.hidden and (age(s.backend_xmin) >= age(d.xid) or exists (select from writers w where w.pid = s.pid))))
+    union all
+    select 0, p.gid, p.owner::text, '', p.prepared
+    from pg_prepared_xacts p cross join drain d
+    where p.database = current_database()
+      and exists (
+        select from pg_locks t join writers w on w.virtualtransaction = t.virtualtransaction
+        where t.locktype = 'transactionid' and t.transactionid = p.transaction)
+    order by 5 nulls first, 1
+$$;
+CREATE FUNCTION core.key_floor_advance(p_last bigint) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    c_rows  constant int := 10000;
+    v_row   core.claim_cursors;
+    v_ended boolean;
+    v_open  bigint;
+    v_rows  bigint;
+    v_top   bigint;
+begin
+    select * into v_row from core.claim_cursors c where c.group_key = '' for update skip locked;
+    if not found then
+        if not exists (select from core.claim_cursors c where c.group_key = '') then
+            insert into core.claim_cursors (group_key, low) values ('', 0) on conflict do nothing;
+        end if;
+        return;
+    end if;
+    -- Index outbox_keyed.
+    select pg_snapshot_xmin(pg_current_snapshot())::text::bigint > v_row.mark_xid, min(c.seq) filter (where c.open), count(*), max(c.seq)
+    into v_ended, v_open, v_rows, v_top
+    from (
+        select o.seq, case when o.status = 'pending' and o.retry_after is null and o.deleted_at is null then core.outbox_subscribed(o) end as open
+        from core.outbox o
+        where o.ordering_key is not null and o.seq > v_row.low and o.seq <= v_row.mark
+        order by o.seq
+        limit c_rows) c;
+    if not v_ended then
+        return;
+    end if;
+    update core.claim_cursors c
+    set low      = greatest(c.low, least(case when v_rows < c_rows then c.mark else v_top end, v_open - 1)),
+        mark     = greatest(c.mark, p_last),
+        mark_xid = pg_current_xact_id()::text::bigint,
+        saved_at = now()
+    where c.group_key = '';
 end
 $$;
 CREATE FUNCTION core.last_cycle(p_history jsonb) RETURNS integer
@@ -679,6 +892,25 @@ begin
         where o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'delivered' and o.delivered_at = now());
 end
 $$;
+CREATE FUNCTION core.outbox_blocker(p_key text, p_seq bigint, p_id uuid) RETURNS uuid
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    AS $$
+    select coalesce(
+        (select k.event_id from core.keys_in_flight k where k.ordering_key = p_key collate "C" and k.event_id <> p_id),
+        (select o.id from core.outbox o
+         where o.ordering_key = p_key and o.retry_after is not null and o.seq < p_seq
+           and o.status = 'pending' and o.deleted_at is null and core.outbox_subscribed(o)
+         order by o.seq limit 1),
+        (select o.id from core.outbox o
+         where o.ordering_key = p_key and o.seq < p_seq
+           and o.seq > coalesce((select c.low from core.claim_cursors c where c.group_key = ''), 0)
+           and o.status = 'pending' and o.retry_after is null and o.deleted_at is null and core.outbox_subscribed(o)
+         order by o.seq limit 1))
+$$;
 CREATE FUNCTION core.outbox_claim(p_generation bigint, p_worker text, p_limit integer, p_ttl interval, p_after bigint, p_upto bigint, p_interests text[], p_handlers text[], p_lanes text[], p_due boolean) RETURNS TABLE(head bigint, top bigint, batch bigint, tid tid, id uuid, seq bigint, claim_seq bigint, attempts integer, event_type text, event_version integer, occurred_at timestamp with time zone, source text, target text, workspace_id uuid, payload jsonb, idempotency_key text, trace_context text, channel text, ordering_key text, claimed_at timestamp with time zone, progress jsonb)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -695,30 +927,33 @@ CREATE FUNCTION core.outbox_claim(p_generation bigint, p_worker text, p_limit in
     AS $$
 #variable_conflict use_column
 declare
-    v_take   tid[] := '{}';
-    v_seqs   bigint[] := '{}';
-    v_fresh  tid[];
-    v_fresh_seqs bigint[];
-    v_parked tid[];
-    v_head   bigint;
-    v_batch  bigint;
-    v_top    bigint;
-    v_room   int;
+    v_take    tid[] := '{}';
+    v_seqs    bigint[] := '{}';
+    v_keyed   boolean;
+    v_fresh   tid[];
+    v_fresh_seqs  bigint[];
+    v_fresh_keyed boolean;
+    v_blocked uuid[];
+    v_parked  bigint[];
+    v_seen    bigint;
+    v_head    bigint;
+    v_batch   bigint;
+    v_top     bigint;
+    v_room    int;
 begin
     -- A lost claim is a redelivery, so its commit need not wait for the disk.
     perform set_config('synchronous_commit', 'off', true);
     if p_due then
         -- Index outbox_waiting, once per lane.
-        select coalesce(array_agg(c.tid) filter (where not c.blocked), '{}'), array_agg(c.seq) filter (where not c.blocked),
-               array_agg(c.tid) filter (where c.blocked)
-        into v_take, v_seqs, v_parked
+        select coalesce(array_agg(c.tid) filter (where not c.blocked), '{}'), coalesce(array_agg(c.seq) filter (where not c.blocked), '{}'),
+               array_agg(c.id) filter (where c.blocked), bool_or(c.keyed)
+        into v_take, v_seqs, v_blocked, v_keyed
         from (
-            select w.tid, w.seq, w.blocked
+            select w.tid, w.seq, w.id, w.blocked, w.keyed
             from unnest(coalesce(p_lanes, array(select distinct split_part(s.handler_name, '.', 1) from core.subscriptions s) || array[''])) as l(lane),
                  lateral (
-                select o.ctid as tid, o.seq, o.retry_after,
-                       o.ordering_key is not null
-                           and core.outbox_key_blocker(o.ordering_key, o.seq, o.failure_history <> '[]') is not null as blocked
+                select o.ctid as tid, o.seq, o.id, o.retry_after, o.ordering_key is not null as keyed,
+                       o.ordering_key is not null and core.outbox_blocker(o.ordering_key, o.seq, o.id) is not null as blocked
                 from core.outbox o
                 where o.generation = p_generation and coalesce(o.lane, '') = l.lane and o.retry_after <= now()
                   and o.status = 'pending' and o.deleted_at is null
@@ -729,10 +964,14 @@ begin
                 for update of o skip locked) w
             order by w.retry_after
             limit p_limit) c;
-        if v_parked is not null then
-            update core.outbox o
-            set retry_after = now() + interval '1 second', blocked_since = coalesce(o.blocked_since, now())
-            where o.ctid = any (v_parked);
+        if v_blocked is not null then
+            v_parked := core.outbox_park(v_blocked);
+            -- The end of what blocks these is under way, or came in between: look again in a moment.
+            if cardinality(v_parked) < cardinality(v_blocked) then
+                update core.outbox o
+                set retry_after = now() + interval '100 milliseconds', blocked_since = coalesce(o.blocked_since, now())
+                where o.id = any (v_blocked) and o.seq <> all (v_parked);
+            end if;
         end if;
     end if;
     v_room := p_limit - cardinality(v_take);
@@ -741,15 +980,13 @@ begin
             -- Read before the scan: when the scan ends early, everything up to here was looked at.
             v_top := (select o.seq from core.outbox o where o.generation = p_generation order by o.seq desc limit 1);
         end if;
-        -- Index outbox_scan. What an earlier event of its key blocks is passed over: the trigger
-        -- outbox_unblock_key makes it due. Only when that earlier event is in flight may its end be
-        -- under way unseen; then the later one is parked for a second as well.
-        select array_agg(c.tid) filter (where c.blocker is null), array_agg(c.seq) filter (where c.blocker is null),
-               array_agg(c.tid) filter (where c.blocker = 'in_flight'), max(c.seq)
-        into v_fresh, v_fresh_seqs, v_parked, v_head
+        -- Index outbox_scan.
+        select array_agg(c.tid) filter (where not c.blocked), array_agg(c.seq) filter (where not c.blocked), bool_or(c.keyed),
+               count(*), max(c.seq)
+        into v_fresh, v_fresh_seqs, v_fresh_keyed, v_seen, v_head
         from (
-            select o.ctid as tid, o.seq,
-                   case when o.ordering_key is not null then core.outbox_key_blocker(o.ordering_key, o.seq, false) end as blocker
+            select o.ctid as tid, o.seq, o.ordering_key is not null as keyed,
+                   o.ordering_key is not null and core.outbox_blocker(o.ordering_key, o.seq, o.id) is not null as blocked
             from core.outbox o
             where o.generation = p_generation and o.seq > p_after and o.seq <= coalesce(p_upto, 9223372036854775807)
               and o.status = 'pending' and o.retry_after is null and o.deleted_at is null
@@ -757,18 +994,31 @@ begin
             order by o.seq
             limit v_room
             for update of o skip locked) c;
-        if coalesce(cardinality(v_fresh), 0) + coalesce(cardinality(v_parked), 0) < v_room then
+        if v_seen < v_room then
             v_head := greatest(v_head, p_upto, v_top, p_after);
         elsif p_upto is null and v_top is null then
             v_top := (select o.seq from core.outbox o where o.generation = p_generation order by o.seq desc limit 1);
         end if;
         v_take := v_take || v_fresh;
         v_seqs := v_seqs || v_fresh_seqs;
-        if v_parked is not null then
-            update core.outbox o
-            set retry_after = now() + interval '1 second', blocked_since = now()
-            where o.ctid = any (v_parked);
-        end if;
+        v_keyed := v_keyed or v_fresh_keyed;
+    end if;
+    if v_keyed then
+        -- In one order for everybody, so that two claims never wait for each other in a circle. Who finds a key taken
+        -- (its event was committed and claimed since the scan) leaves the event to a later look.
+        with wanted as materialized (
+            select o.ctid as tid, o.seq, o.id, o.ordering_key from core.outbox o where o.ctid = any (v_take)),
+        held as (
+            insert into core.keys_in_flight (ordering_key, event_id)
+            select w.ordering_key, w.id from wanted w
+            where w.ordering_key is not null
+              and not exists (select from core.keys_in_flight k where k.ordering_key = w.ordering_key collate "C")
+            order by w.ordering_key collate "C", w.seq
+            on conflict do nothing
+            returning event_id)
+        select coalesce(array_agg(w.tid), '{}'), coalesce(array_agg(w.seq), '{}') into v_take, v_seqs
+        from wanted w
+        where w.ordering_key is null or w.id in (select h.event_id from held h);
     end if;
     if cardinality(v_take) = 0 then
         if v_head is not null then
@@ -979,8 +1229,9 @@ begin
     elsif new.status <> 'failed' and (new.failed_at is not null or new.cluster_id is not null) then
         update core.outbox set failed_at = null, cluster_id = null where id = new.id;
     end if;
-    if new.ordering_key is not null and new.status in ('delivered', 'failed') and new.status <> old.status then
-        perform core.outbox_unblock_key(old.ordering_key, old.seq);
+    if new.ordering_key is not null and old.status = 'in_flight' and new.status <> 'in_flight' then
+        delete from core.keys_in_flight k where k.ordering_key = old.ordering_key collate "C" and k.event_id = old.id;
+        perform core.outbox_unblock(old.ordering_key, case when new.status = 'pending' then old.seq end);
     end if;
     return null;
 end
@@ -990,7 +1241,8 @@ CREATE FUNCTION core.outbox_guard_delete() RETURNS trigger
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
-    perform core.outbox_unblock_key(old.ordering_key, old.seq);
+    delete from core.keys_in_flight k where k.ordering_key = old.ordering_key collate "C" and k.event_id = old.id;
+    perform core.outbox_unblock(old.ordering_key, null);
     return null;
 end
 $$;
@@ -1018,32 +1270,45 @@ begin
         select from core.outbox o where o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight');
 end
 $$;
-CREATE FUNCTION core.outbox_key_blocker(p_key text, p_seq bigint, p_replayed boolean) RETURNS text
-    LANGUAGE sql STABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-    select b.status from (
-        select (select p.status from core.outbox p
-                where p.ordering_key = p_key and p.seq < p_seq
-                order by p.seq desc limit 1) as status
-        union all
-        select p.status from core.outbox p
-        where p.ordering_key = p_key and p.failure_history <> '[]' and p.seq <> p_seq
-          and (p.status = 'in_flight' or (p.status = 'pending' and p.seq < p_seq))
-        union all
-        select p.status from core.outbox p
-        where p_replayed and p.ordering_key = p_key and p.seq > p_seq and p.status = 'in_flight'
-    ) b
-    where b.status in ('pending', 'in_flight')
-    order by b.status
-    limit 1
-$$;
 CREATE FUNCTION core.outbox_notify() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 begin
     perform pg_notify(NEW.channel, NEW.id::text);
     return null;
+end
+$$;
+CREATE FUNCTION core.outbox_park(p_ids uuid[]) RETURNS bigint[]
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS $$
+declare
+    v_event   core.outbox;
+    v_blocker uuid;
+    v_parked  bigint[] := '{}';
+    v_id      uuid;
+begin
+    if not pg_try_advisory_xact_lock_shared(hashtextextended('sluice.park', 0)) then
+        return v_parked;
+    end if;
+    foreach v_id in array p_ids loop
+        select * into v_event from core.outbox o
+        where o.id = v_id and o.status = 'pending' and o.deleted_at is null and o.ordering_key is not null
+        for update skip locked;
+        continue when not found;
+        v_blocker := core.outbox_blocker(v_event.ordering_key, v_event.seq, v_event.id);
+        perform from core.outbox b where b.id = v_blocker and b.status in ('pending', 'in_flight') for share skip locked;
+        continue when not found;
+        -- It may have been settled between the question and the lock, and wait for its next attempt behind this one.
+        continue when core.outbox_blocker(v_event.ordering_key, v_event.seq, v_event.id) is distinct from v_blocker;
+        update core.outbox o
+        set retry_after = now() + interval '10 minutes', blocked_since = coalesce(o.blocked_since, now())
+        where o.id = v_id;
+        v_parked := v_parked || v_event.seq;
+    end loop;
+    return v_parked;
 end
 $$;
 CREATE FUNCTION core.outbox_publish(p_event_type text, p_payload jsonb DEFAULT '{}'::jsonb, p_source text DEFAULT 'core'::text, p_target text DEFAULT NULL::text, p_generation bigint DEFAULT NULL::bigint, p_event_id uuid DEFAULT NULL::uuid, p_event_version integer DEFAULT 1, p_occurred_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_workspace_id uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text, p_trace_context text DEFAULT NULL::text, p_ordering_key text DEFAULT NULL::text, p_channel text DEFAULT NULL::text, p_class text DEFAULT NULL::text, p_content_class text DEFAULT 'default'::text, p_retry_after timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS uuid
@@ -1070,6 +1335,11 @@ begin
     end if;
     if v_generation < 1 then
         raise exception 'p_generation: expected 1 or more, got %', v_generation using errcode = 'SL422';
+    end if;
+    -- An event that is there already may be published again: its first answer was lost.
+    if exists (select from core.deployments d where d.generation = v_generation and d.state = 'retired')
+       and not exists (select from core.outbox o where o.id = v_id) then
+        raise exception 'generation % is retired: publish to a live one', v_generation using errcode = 'SL409';
     end if;
     if v_channel !~ '^[a-z_][a-z0-9_]*$' or octet_length(v_channel) > 63 then
         raise exception 'p_channel: expected at most 63 bytes of [a-z0-9_], got %', quote_literal(v_channel) using errcode = 'SL422';
@@ -1207,31 +1477,6 @@ CREATE FUNCTION core.outbox_restore(p_event_id uuid, p_reason text, p_actor text
 CREATE FUNCTION core.outbox_route(p_event core.outbox) RETURNS text
     LANGUAGE sql IMMUTABLE
     AS $$ select p_event.channel || '/' || coalesce(p_event.target, '*') || '/' || p_event.event_type $$;
-CREATE FUNCTION core.outbox_scan_gap(p_generation bigint, p_low bigint, p_head bigint, p_interests text[]) RETURNS TABLE(oldest_running bigint, first_open bigint, drawn bigint)
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_generic_plan'
-    SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
-    SET enable_sort TO 'off'
-    SET jit TO 'off'
-    AS $$
-begin
-    perform set_config('synchronous_commit', 'off', true);
-    -- Read first: what has ended by now is visible to the next statement.
-    oldest_running := pg_snapshot_xmin(pg_current_snapshot())::text::bigint;
-    -- Index outbox_scan.
-    first_open := (
-        select o.seq from core.outbox o
-        where o.generation = p_generation and o.seq > p_low and o.seq <= p_head
-          and o.status = 'pending' and o.retry_after is null and o.deleted_at is null
-          and (p_interests is null or core.outbox_route(o) like any (p_interests))
-          and (o.ordering_key is null or core.outbox_key_blocker(o.ordering_key, o.seq, false) is null)
-        order by o.seq limit 1);
-    drawn := pg_current_xact_id()::text::bigint;
-    return next;
-end
-$$;
 CREATE FUNCTION core.outbox_settle(p_tids tid[], p_ids uuid[], p_claim_seqs bigint[], p_batches bigint[], p_done_batches bigint[], p_undelivered uuid[], p_undelivered_claim_seqs bigint[], p_next text[], p_counted boolean[], p_recorded boolean[], p_delays interval[], p_not_before timestamp with time zone[], p_last_errors text[], p_failure_classes text[], p_fingerprints text[], p_progress jsonb[], p_lanes text[], p_handlers text[], p_handled_keys text[], p_handled_events uuid[], p_based_on bigint, p_durable boolean) RETURNS TABLE(fenced uuid, forgotten bigint)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1304,6 +1549,19 @@ begin
         delete from core.claims c where c.batch = any (p_done_batches);
     end if;
 end
+$$;
+CREATE FUNCTION core.outbox_subscribed(p_event core.outbox) RETURNS boolean
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select exists (
+        select from core.subscriptions s
+        where s.generation = p_event.generation
+          and (s.context is null or p_event.target is null or s.context = p_event.target)
+          and (s.channel is null or s.channel = p_event.channel)
+          and exists (
+            select from unnest(s.event_types) as p
+            where p = p_event.event_type or (right(p, 1) = '*' and starts_with(p_event.event_type, left(p, -1)))))
 $$;
 CREATE FUNCTION core.outbox_sweep(p_active interval, p_grace interval, p_handled_active interval, p_handled_grace interval, p_limit integer, p_dry_run boolean) RETURNS TABLE(tombstoned bigint, deleted bigint, failed bigint, handled bigint, more boolean)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1378,21 +1636,43 @@ begin
             p_reason);
 end
 $$;
-CREATE FUNCTION core.outbox_unblock_key(p_key text, p_seq bigint) RETURNS void
+CREATE FUNCTION core.outbox_unblock(p_key text, p_before bigint) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    SET jit TO 'off'
     AS $$
+declare
+    v_before bigint := coalesce(p_before, 9223372036854775807);
+    v_new    core.outbox;
+    v_parked core.outbox;
 begin
-    update core.outbox
+    -- Index outbox_ordering.
+    select * into v_new from core.outbox w
+    where w.ordering_key = p_key and w.seq < v_before
+      and w.seq > coalesce((select c.low from core.claim_cursors c where c.group_key = ''), 0)
+      and w.status = 'pending' and w.retry_after is null and w.deleted_at is null and core.outbox_subscribed(w)
+    order by w.seq limit 1;
+    -- Index outbox_waiting_keys.
+    for v_parked in
+        select * from core.outbox w
+        where w.ordering_key = p_key and w.retry_after is not null and w.seq < coalesce(v_new.seq, v_before)
+          and w.status = 'pending' and w.blocked_since is not null and w.deleted_at is null
+        order by w.seq
+    loop
+        update core.outbox o
+        set retry_after = now(), blocked_since = null
+        where o.id = v_parked.id and o.status = 'pending' and o.blocked_since is not null;
+        if core.outbox_subscribed(v_parked) then
+            return;
+        end if;
+    end loop;
+    update core.outbox o
     set retry_after = now(), blocked_since = null
-    where id = (
-        select id from core.outbox
-        where ordering_key = p_key and seq > p_seq and status = 'pending'
-        order by seq limit 1)
-      and status = 'pending' and (retry_after is null or blocked_since is not null);
-    update core.outbox
-    set retry_after = now(), blocked_since = null
-    where ordering_key = p_key and failure_history <> '[]' and status = 'pending' and blocked_since is not null;
+    where o.id = v_new.id and o.status = 'pending' and (o.retry_after is null or o.blocked_since is not null);
 end
 $$;
 CREATE FUNCTION core.outbox_waits_for(p_progress jsonb, p_handlers text[]) RETURNS boolean
@@ -1406,6 +1686,187 @@ CREATE FUNCTION core.outbox_waits_for(p_progress jsonb, p_handlers text[]) RETUR
           and (w ->> 'due')::timestamptz <= now())
         or not exists (
         select from jsonb_array_elements(p_progress) as w where not coalesce((w ->> 'exhausted')::boolean, false))
+$$;
+CREATE FUNCTION core.patrol_heal(p_found jsonb) RETURNS TABLE(id uuid, cause text)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+    v_channels text[];
+begin
+    return query
+    with locked as materialized (
+        select o.id, o.seq, o.generation, o.event_type, coalesce(o.claimed_by, 'nobody') as claimed_by, f.cause
+        from jsonb_to_recordset(p_found) as f(id uuid, cause text)
+        join core.outbox o on o.id = f.id
+        where case f.cause
+                  when 'passed_over' then o.status = 'pending' and o.retry_after is null
+                  when 'blocker_gone' then o.status = 'pending' and o.blocked_since is not null
+                  when 'no_claim' then o.status = 'in_flight'
+              end
+        for update of o skip locked),
+    due as (
+        update core.outbox o
+        set retry_after = now(), blocked_since = null
+        from locked l
+        where o.id = l.id and l.cause <> 'no_claim'),
+    owned as (
+        update core.outbox o
+        set claimed_by = l.claimed_by, claimed_at = coalesce(o.claimed_at, now())
+        from locked l
+        where o.id = l.id and l.cause = 'no_claim'),
+    expired as (
+        insert into core.claims (worker, generation, ttl, expires_at, seqs)
+        select l.claimed_by, l.generation, interval '0', now(), array[l.seq] from locked l where l.cause = 'no_claim'),
+    noted as (
+        insert into core.stranded (event_id, event_type, generation, cause)
+        select l.id, l.event_type, l.generation, l.cause from locked l)
+    select l.id, l.cause from locked l;
+    delete from core.stranded s where s.id <= (select max(n.id) - 1000 from core.stranded n);
+    v_channels := array(select distinct o.channel from core.outbox o
+                        where o.id in (select f.id from jsonb_to_recordset(p_found) as f(id uuid)));
+    perform pg_notify(c.channel, '') from unnest(v_channels) as c(channel);
+end
+$$;
+CREATE FUNCTION core.patrol_release_keys() RETURNS TABLE(id uuid, cause text)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+    return query
+    with stale as (
+        delete from core.keys_in_flight k
+        where k.ordering_key in (
+            select h.ordering_key from core.keys_in_flight h
+            where not exists (select from core.outbox o where o.id = h.event_id and o.status = 'in_flight')
+            for update skip locked)
+        returning k.ordering_key),
+    behind as (
+        select o.id, o.event_type, o.generation
+        from stale s
+        cross join lateral (
+            select w.id, w.event_type, w.generation, w.blocked_since from core.outbox w
+            where w.ordering_key = s.ordering_key and w.status = 'pending' and w.deleted_at is null
+            order by w.seq limit 1) o
+        where o.blocked_since is null),
+    noted as (
+        insert into core.stranded (event_id, event_type, generation, cause)
+        select b.id, b.event_type, b.generation, 'blocker_gone' from behind b)
+    select b.id, 'blocker_gone' from behind b;
+end
+$$;
+CREATE FUNCTION core.patrol_step(p_holder text, p_lease interval, p_overlooked interval, p_settled_again interval, p_rows integer) RETURNS TABLE(held boolean, round_over boolean, rows bigint, id uuid, cause text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+    c_slice  constant bigint := 4096;
+    -- Below any number, those that somebody wrote by hand too.
+    c_first  constant bigint := -9223372036854775807;
+    c_skips  constant int := 1000;
+    v_state  core.patrol;
+    v_number bigint;
+    v_slice  bigint;
+    v_read   bigint := 0;
+    v_rows   bigint;
+    v_live   bigint;
+    v_newest timestamptz;
+    v_last   bigint := (select s.last_value - (not s.is_called)::int from core.outbox_seq s);
+    v_over   boolean := false;
+    v_skips  int := 0;
+    v_ids    uuid[];
+    v_found  jsonb := '[]';
+begin
+    select * into v_state from core.patrol p for update skip locked;
+    if not found or (v_state.holder <> p_holder and v_state.lease_until > now()) then
+        held := false;
+        round_over := false;
+        rows := 0;
+        return next;
+        return;
+    end if;
+    perform set_config('synchronous_commit', 'off', true);
+    if v_state.generation = 0 then
+        -- A round begins.
+        return query select true, false, 0::bigint, r.id, r.cause from core.patrol_release_keys() r;
+    end if;
+    while v_read < p_rows and v_skips < c_skips loop
+        -- Index outbox_scan: the next number there is, in this generation or the next one.
+        v_number := (select o.seq from core.outbox o where o.generation = v_state.generation and o.seq > v_state.after order by o.seq limit 1);
+        if v_number is null then
+            delete from core.patrol_slices s where s.generation = v_state.generation and s.slice * c_slice > v_state.after;
+            v_state.generation := (select min(o.generation) from core.outbox o where o.generation > v_state.generation);
+            v_state.after := c_first;
+            if v_state.generation is null then
+                v_state.generation := 0;
+                v_over := true;
+                exit;
+            end if;
+            continue;
+        end if;
+        v_slice := floor((v_number - 1)::numeric / c_slice)::bigint;
+        -- Slices whose events were all deleted.
+        delete from core.patrol_slices s
+        where s.generation = v_state.generation and s.slice * c_slice >= v_state.after and s.slice < v_slice;
+        v_state.after := (v_slice + 1) * c_slice;
+        if exists (
+            select from core.patrol_slices s
+            where s.generation = v_state.generation and s.slice = v_slice and s.settled_at > now() - p_settled_again) then
+            v_skips := v_skips + 1;
+            continue;
+        end if;
+        with looked as materialized (
+            select o.id, o.seq, o.published_at, o.status in ('pending', 'in_flight') as live,
+                   case
+                       when o.status = 'pending' and o.deleted_at is null and o.retry_after is null
+                            and o.published_at < now() - p_overlooked
+                            and exists (
+                                select from core.claim_cursors c
+                                where c.generation = o.generation and o.seq <= c.low
+                                  and (c.interests is null or core.outbox_route(o) like any (c.interests))) then 'passed_over'
+                       when o.status = 'pending' and o.deleted_at is null and o.blocked_since < now() - p_overlooked
+                            and o.retry_after > now()
+                            and core.outbox_blocker(o.ordering_key, o.seq, o.id) is null then 'blocker_gone'
+                       when o.status = 'in_flight' and coalesce(o.claimed_at, o.published_at) < now() - p_overlooked
+                            and not exists (
+                                select from core.claims c where c.generation = o.generation and o.seq = any (c.seqs)) then 'no_claim'
+                   end as cause
+            from core.outbox o
+            where o.generation = v_state.generation and o.seq > v_slice * c_slice and o.seq <= (v_slice + 1) * c_slice
+            order by o.seq)
+        select count(*), count(*) filter (where l.live), max(l.published_at),
+               coalesce(jsonb_agg(jsonb_build_object('id', l.id, 'cause', l.cause)) filter (where l.cause is not null), '[]')
+        into v_rows, v_live, v_newest, v_found
+        from looked l;
+        v_read := v_read + v_rows;
+        if v_live = 0 and v_state.after <= v_last and v_newest < now() - interval '10 minutes' then
+            insert into core.patrol_slices as s (generation, slice) values (v_state.generation, v_slice)
+            on conflict (generation, slice) do update set settled_at = now();
+        else
+            delete from core.patrol_slices s where s.generation = v_state.generation and s.slice = v_slice;
+        end if;
+        if v_found <> '[]' then
+            return query
+            select true, false, 0::bigint, h.id, h.cause from core.patrol_heal(v_found) h;
+        end if;
+    end loop;
+    update core.patrol p
+    set holder = p_holder, lease_until = now() + p_lease, generation = v_state.generation, after = v_state.after;
+    held := true;
+    round_over := v_over;
+    rows := v_read;
+    id := null;
+    cause := null;
+    return next;
+end
 $$;
 CREATE FUNCTION core.subscribe(p_generation bigint, p_handlers text[], p_event_types jsonb, p_contexts text[], p_channels text[]) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1436,6 +1897,8 @@ CREATE FUNCTION core.unsubscribe(p_generation bigint, p_handler text, p_actor te
 declare
     v_rung bigint;
 begin
+    -- Whoever parks an event now has to be seen below; see core.outbox_park.
+    perform pg_advisory_xact_lock(hashtextextended('sluice.park', 0));
     perform from core.settings where key = 'subscriptions_version' for update;
     delete from core.subscriptions where generation = p_generation and handler_name = p_handler;
     if not found then
@@ -1446,11 +1909,23 @@ begin
     with freed as (
         update core.outbox o
         set lane = null,
-            progress = (select jsonb_agg(w) from jsonb_array_elements(o.progress) as w where w ->> 'handler' <> p_handler)
+            progress = (select jsonb_agg(w) from jsonb_array_elements(o.progress) as w where w ->> 'handler' <> p_handler),
+            retry_after = case when o.blocked_since is null then o.retry_after else now() end,
+            blocked_since = null
         where o.generation = p_generation and o.retry_after is not null and o.status = 'pending'
           and o.progress @> jsonb_build_array(jsonb_build_object('handler', p_handler))
+        returning o.channel),
+    -- Keys cross generations. Whoever still has to wait is parked again by the next claim. A row that is among those above
+    -- must not be touched twice: one of the two changes would be lost.
+    released as (
+        update core.outbox o
+        set retry_after = now(), blocked_since = null
+        where o.ordering_key is not null and o.retry_after is not null and o.blocked_since is not null and o.status = 'pending'
+          and not (o.generation = p_generation
+                   and coalesce(o.progress @> jsonb_build_array(jsonb_build_object('handler', p_handler)), false))
         returning o.channel)
-    select count(pg_notify(c.channel, '')) into v_rung from (select distinct f.channel from freed f) c;
+    select count(pg_notify(c.channel, '')) into v_rung
+    from (select f.channel from freed f union select r.channel from released r) c;
     insert into core.audit (actor, surface, action, reason, detail)
     values (p_actor, p_surface, 'unsubscribe', coalesce(p_reason, ''),
             jsonb_build_object('generation', p_generation, 'handler_name', p_handler));
@@ -1497,9 +1972,19 @@ ALTER TABLE core.audit ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
 CREATE TABLE core.claim_cursors (
     group_key text NOT NULL,
     low bigint NOT NULL,
-    saved_at timestamp with time zone DEFAULT now() NOT NULL
+    saved_at timestamp with time zone DEFAULT now() NOT NULL,
+    mark bigint DEFAULT 0 NOT NULL,
+    mark_xid bigint DEFAULT 0 NOT NULL,
+    generation bigint,
+    interests text[]
 )
 WITH (fillfactor='50');
+CREATE TABLE core.claim_heads (
+    group_key text NOT NULL,
+    head bigint NOT NULL
+)
+WITH (fillfactor='10');
+COMMENT ON TABLE core.claim_heads IS 'How far the processes of a group have shared out a backlog';
 CREATE TABLE core.claims (
     batch bigint DEFAULT (floor((random() * ('9007199254740992'::bigint)::double precision)))::bigint NOT NULL,
     worker text NOT NULL,
@@ -1526,6 +2011,28 @@ ALTER TABLE core.failure_clusters ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTI
     NO MAXVALUE
     CACHE 1
 );
+CREATE TABLE core.keys_in_flight (
+    ordering_key text NOT NULL COLLATE pg_catalog."C",
+    event_id uuid NOT NULL
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='2000', autovacuum_vacuum_cost_delay='0');
+COMMENT ON TABLE core.keys_in_flight IS 'Ordering keys of which an event is in flight, and which one';
+CREATE TABLE core.patrol (
+    single boolean DEFAULT true NOT NULL,
+    holder text DEFAULT ''::text NOT NULL,
+    lease_until timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    generation bigint DEFAULT 0 NOT NULL,
+    after bigint DEFAULT '-9223372036854775807'::bigint NOT NULL,
+    CONSTRAINT patrol_single_check CHECK (single)
+)
+WITH (fillfactor='50');
+COMMENT ON TABLE core.patrol IS 'Where the patrol is and which process walks it';
+CREATE TABLE core.patrol_slices (
+    generation bigint NOT NULL,
+    slice bigint NOT NULL,
+    settled_at timestamp with time zone DEFAULT now() NOT NULL
+);
+COMMENT ON TABLE core.patrol_slices IS 'Slices of numbers that the patrol found wholly settled';
 CREATE TABLE core.settings (
     key text NOT NULL,
     value text NOT NULL,
@@ -1537,6 +2044,23 @@ CREATE TABLE core.sluice_migrations (
     checksum text NOT NULL,
     applied_at timestamp with time zone DEFAULT now() NOT NULL,
     applied_by text DEFAULT SESSION_USER NOT NULL
+);
+CREATE TABLE core.stranded (
+    id bigint NOT NULL,
+    at timestamp with time zone DEFAULT now() NOT NULL,
+    event_id uuid NOT NULL,
+    event_type text NOT NULL,
+    generation bigint NOT NULL,
+    cause text NOT NULL
+);
+COMMENT ON TABLE core.stranded IS 'Events that the patrol found stranded, and why; the latest 1,000';
+ALTER TABLE core.stranded ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME core.stranded_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
 CREATE TABLE core.subscriptions (
     generation bigint NOT NULL,
@@ -1562,6 +2086,8 @@ ALTER TABLE ONLY core.audit
     ADD CONSTRAINT audit_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY core.claim_cursors
     ADD CONSTRAINT claim_cursors_pkey PRIMARY KEY (group_key);
+ALTER TABLE ONLY core.claim_heads
+    ADD CONSTRAINT claim_heads_pkey PRIMARY KEY (group_key);
 ALTER TABLE ONLY core.claims
     ADD CONSTRAINT claims_pkey PRIMARY KEY (batch);
 ALTER TABLE ONLY core.deployments
@@ -1570,16 +2096,24 @@ ALTER TABLE ONLY core.event_handled
     ADD CONSTRAINT event_handled_pkey PRIMARY KEY (handler_name, idempotency_key);
 ALTER TABLE ONLY core.failure_clusters
     ADD CONSTRAINT failure_clusters_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY core.keys_in_flight
+    ADD CONSTRAINT keys_in_flight_pkey PRIMARY KEY (ordering_key);
 ALTER TABLE ONLY core.operation_items
     ADD CONSTRAINT operation_items_pkey PRIMARY KEY (operation_id, place);
 ALTER TABLE ONLY core.operations
     ADD CONSTRAINT operations_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY core.outbox
     ADD CONSTRAINT outbox_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY core.patrol
+    ADD CONSTRAINT patrol_pkey PRIMARY KEY (single);
+ALTER TABLE ONLY core.patrol_slices
+    ADD CONSTRAINT patrol_slices_pkey PRIMARY KEY (generation, slice);
 ALTER TABLE ONLY core.settings
     ADD CONSTRAINT settings_pkey PRIMARY KEY (key);
 ALTER TABLE ONLY core.sluice_migrations
     ADD CONSTRAINT sluice_migrations_pkey PRIMARY KEY (version);
+ALTER TABLE ONLY core.stranded
+    ADD CONSTRAINT stranded_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY core.subscriptions
     ADD CONSTRAINT subscriptions_pkey PRIMARY KEY (generation, handler_name);
 ALTER TABLE ONLY core.workers
@@ -1595,11 +2129,13 @@ CREATE INDEX outbox_age ON core.outbox USING btree (occurred_at) WHERE (deleted_
 CREATE INDEX outbox_dead ON core.outbox USING btree (failed_at, seq) WHERE ((failed_at IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX outbox_dead_clusters ON core.outbox USING btree (cluster_id, failed_at, seq, generation) WHERE ((failed_at IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX outbox_dead_kinds ON core.outbox USING btree (cluster_id, generation) WHERE ((failed_at IS NOT NULL) AND (deleted_at IS NULL));
+CREATE INDEX outbox_keyed ON core.outbox USING btree (seq) WHERE (ordering_key IS NOT NULL);
 CREATE INDEX outbox_ordering ON core.outbox USING btree (ordering_key, seq) WHERE (ordering_key IS NOT NULL);
-CREATE INDEX outbox_replayed_keys ON core.outbox USING btree (ordering_key) WHERE ((ordering_key IS NOT NULL) AND (failure_history <> '[]'::jsonb));
 CREATE INDEX outbox_scan ON core.outbox USING btree (generation, seq);
 CREATE INDEX outbox_tombstones ON core.outbox USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX outbox_waiting ON core.outbox USING btree (generation, COALESCE(lane, ''::text), retry_after) WHERE (retry_after IS NOT NULL);
+CREATE INDEX outbox_waiting_keys ON core.outbox USING btree (ordering_key, seq) WHERE ((ordering_key IS NOT NULL) AND (retry_after IS NOT NULL));
+CREATE INDEX stranded_at ON core.stranded USING btree (at);
 CREATE TRIGGER audit_refuse BEFORE DELETE OR UPDATE OR TRUNCATE ON core.audit FOR EACH STATEMENT EXECUTE FUNCTION core.audit_refuse();
 CREATE TRIGGER outbox_default_key BEFORE INSERT ON core.outbox FOR EACH ROW WHEN (((new.idempotency_key IS NULL) OR (new.status = 'failed'::text) OR (new.failed_at IS NOT NULL) OR (new.cluster_id IS NOT NULL))) EXECUTE FUNCTION core.outbox_default_key();
 CREATE TRIGGER outbox_guard AFTER UPDATE ON core.outbox FOR EACH ROW WHEN ((NOT ((((old.status = 'pending'::text) AND (new.status = 'in_flight'::text) AND (new.claim_seq = (old.claim_seq + 1))) OR ((old.status = 'in_flight'::text) AND (new.status = 'delivered'::text) AND (new.claim_seq = old.claim_seq) AND (new.ordering_key IS NULL))) AND (old.deleted_at IS NULL) AND (new.deleted_at IS NULL) AND (new.id = old.id) AND (new.seq = old.seq)))) EXECUTE FUNCTION core.outbox_guard();

@@ -212,7 +212,7 @@ TEST_F(PostgresDoctor, NumbersThatTheScanCannotRelyOnAreFoundWithTheirCure) {
 TEST_F(PostgresDoctor, AnEventThatTheScanHasPassedIsNamed) {
   SqlSession session{database_.url()};
   ASSERT_TRUE(store_->subscribe(1, std::vector{Subscription{.handler_name = "a.b", .event_types = {"demo.*"}}}));
-  ASSERT_TRUE(store_->announce({.identity = "w", .generation = 1, .handlers = {"a.b"}}));
+  ASSERT_TRUE(store_->announce({.identity = "w", .generation = 1, .handlers = {"a.b"}, .listener = "listening"}));
   const std::string id = session.must("select core.outbox_publish('demo.hello', p_source => 'demo')").value();
   EXPECT_THAT(unwell(report()), IsEmpty());
   session.must("update core.outbox set published_at = now() - interval '6 minutes'");
@@ -220,9 +220,11 @@ TEST_F(PostgresDoctor, AnEventThatTheScanHasPassedIsNamed) {
   EXPECT_EQ(late.id, FindingId::events_overdue);
   EXPECT_EQ(late.severity, Severity::warning) << late.title;
   // The mark of a group that wants other events is no news.
-  session.must("insert into core.claim_cursors (group_key, low) values ('1|%/%/other.%', 1)");
+  session.must(
+      "insert into core.claim_cursors (group_key, low, generation, interests) values ('a', 1, 1, '{%/%/other.%}')");
   EXPECT_EQ(report().findings.front().severity, Severity::warning);
-  session.must("insert into core.claim_cursors (group_key, low) values ('1|%/%/demo.%', 1)");
+  session.must(
+      "insert into core.claim_cursors (group_key, low, generation, interests) values ('b', 1, 1, '{%/%/demo.%}')");
   const auto passed = report().findings.front();
   EXPECT_EQ(passed.id, FindingId::events_overdue);
   EXPECT_EQ(passed.severity, Severity::critical);

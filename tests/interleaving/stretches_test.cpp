@@ -80,6 +80,7 @@ class Process {
   void step(Worker& worker) {
     switch (worker.at++ % 3) {
       case 0:
+        reserve();
         worker.stretch = stretches_.next(kRoom);
         worker.process = incarnation_;
         break;
@@ -129,8 +130,20 @@ class Process {
   Table table;
 
  private:
+  // As core.claim_reserve answers, where another process may have come first, or its row may say anything.
+  void reserve() {
+    const auto wish = stretches_.wish(kRoom);
+    if (!wish) return;
+    if (random_() % 4 == 0) shared_head_ = static_cast<std::int64_t>(random_() % (2 * kTop));
+    const std::int64_t after = std::max(shared_head_, wish->after);
+    if (after + wish->length > wish->top) return stretches_.refused(std::min(shared_head_, wish->top));
+    shared_head_ = after + wish->length;
+    stretches_.granted(after, wish->length);
+  }
+
   std::mt19937_64 random_;
   ScanStretches stretches_;
+  std::int64_t shared_head_ = 0;
   int incarnation_ = 0;
 };
 

@@ -161,9 +161,35 @@ PostgresStore::Taken PostgresStore::taken_from(const pq::Rows& rows, Generation 
   return taken;
 }
 
+// A part of the backlog that no other process of the group gets.
+Result<void> PostgresStore::reserve(const std::string& key, ScanGroup& group, int limit) {
+  std::optional<ScanStretches::Wish> wish;
+  std::uint64_t learnt = 0;
+  {
+    const std::scoped_lock lock{mutex_};
+    learnt = group.learnt;
+    wish = group.stretches.wish(limit);
+  }
+  if (!wish) return {};
+  pq::Params params;
+  params.text(std::string_view{key}).int8(wish->after).int8(wish->length).int8(wish->top);
+  const Result<pq::Rows> rows = run(writing(pg_sql::claim_reserve), params);
+  if (!rows) return rows.error();
+  const std::scoped_lock lock{mutex_};
+  if (!still_known(group, learnt)) return {};
+  if (rows->boolean(0, 1)) {
+    group.stretches.granted(rows->int8(0, 0), wish->length);
+  } else {
+    group.stretches.refused(rows->int8(0, 0));
+  }
+  return {};
+}
+
 // What is due and what is new. A claim that took nothing says nothing about what lies behind the numbers it looked at.
-Result<std::vector<ClaimedEvent>> PostgresStore::claim_ahead(const ClaimRequest& request, ScanGroup& group) {
+Result<std::vector<ClaimedEvent>> PostgresStore::claim_ahead(const std::string& key, const ClaimRequest& request,
+                                                             ScanGroup& group) {
   for (;;) {
+    if (auto reserved = reserve(key, group, request.limit); !reserved) return std::move(reserved).error();
     Stretch stretch;
     std::uint64_t learnt = 0;
     {
@@ -209,7 +235,8 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim_behind(const std::string&
 
   std::vector<ClaimedEvent> events;
   if (first_open && *first_open <= upto) {
-    Result<Taken> taken = take(request, {*first_open - 1, upto}, limit, false);
+    // Who looks back instead of ahead takes what is due, too: it goes first.
+    Result<Taken> taken = take(request, {*first_open - 1, upto}, limit, limit == request.limit);
     if (!taken) return std::move(taken).error();
     events = std::move(taken->events);
   }
@@ -239,7 +266,7 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim(const ClaimRequest& reque
     Result<std::vector<ClaimedEvent>> behind = claim_behind(key, request, **group, request.limit, false);
     if (!behind || !behind->empty()) return behind;
   }
-  Result<std::vector<ClaimedEvent>> events = claim_ahead(request, **group);
+  Result<std::vector<ClaimedEvent>> events = claim_ahead(key, request, **group);
   if (!events) return events;
   const int room = request.limit - static_cast<int>(events->size());
   const bool about_to_rest = events->empty();

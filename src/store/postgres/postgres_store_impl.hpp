@@ -140,7 +140,8 @@ class PostgresStore final : public Store {
   [[nodiscard]] bool still_known(const ScanGroup& group, std::uint64_t learnt) const {
     return group.learnt == learnt && pool_.opened() == learnt;
   }
-  Result<std::vector<ClaimedEvent>> claim_ahead(const ClaimRequest& request, ScanGroup& group);
+  Result<void> reserve(const std::string& key, ScanGroup& group, int limit);
+  Result<std::vector<ClaimedEvent>> claim_ahead(const std::string& key, const ClaimRequest& request, ScanGroup& group);
   struct Taken {
     std::vector<ClaimedEvent> events;
     StretchView view;

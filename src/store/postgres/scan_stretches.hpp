@@ -1,10 +1,11 @@
-// How the workers of one process share a backlog: each claim gets a stretch of numbers of its own, so that no two
-// walk over the same rows only to find them taken. Pure.
+// How workers share a backlog: a process reserves a part of its numbers (core.claim_reserve), and each claim gets a
+// stretch of that for itself, so that no two walk over the same rows only to find them taken. Pure.
 //
 // A matter of speed alone: what a claim leaves behind in its stretch is handed out again, and what is forgotten for
 // good (the process ends) lies above the group's low mark in the database, where core.claim_cursor_advance finds it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -34,7 +35,19 @@ class ScanStretches {
   /// Every number up to here was looked at, or is part of a stretch.
   [[nodiscard]] std::int64_t head() const { return head_; }
 
-  /// Where the next claim of up to `limit` events is to look. Moves the head past a bounded stretch.
+  /// What should be reserved before the next claim; none: there is enough, or no backlog to speak of.
+  struct Wish {
+    std::int64_t after = 0;
+    std::int64_t length = 0;
+    std::int64_t top = 0;
+  };
+  [[nodiscard]] std::optional<Wish> wish(int limit) const;
+  /// The numbers above `after` are this process's.
+  void granted(std::int64_t after, std::int64_t length);
+  /// Others have come this far, and too little is left.
+  void refused(std::int64_t head) { head_ = std::max(head_, std::min(head, top_)); }
+
+  /// Where the next claim of up to `limit` events is to look.
   Stretch next(int limit);
   void seen(const Stretch& stretch, const StretchView& view);
   /// The claim came to nothing: an error, or a rival that a swift one does not pass over.
@@ -44,6 +57,7 @@ class ScanStretches {
   static constexpr int kFirstPause = 64;
 
   void sample(std::int64_t found, std::int64_t length);
+  [[nodiscard]] std::int64_t stretch_length(int limit) const;
 
   std::int64_t head_;
   std::int64_t top_ = 0;
@@ -52,6 +66,7 @@ class ScanStretches {
   int slow_for_ = 0;      // stretches until a rival is risked again
   int pause_ = kFirstPause;
   std::vector<Stretch> left_;
+  std::vector<Stretch> reserved_;
 };
 
 }  // namespace sluice::store

@@ -23,7 +23,7 @@ begin
     grant usage, create on schema core to sluice_owner;
     grant select, insert, update, delete on core.outbox, core.event_handled, core.deployments, core.claims, core.claim_cursors,
         core.subscriptions, core.workers, core.failure_clusters, core.operations, core.operation_items, core.keys_in_flight,
-        core.patrol, core.patrol_slices, core.stranded to sluice_owner;
+        core.claim_heads, core.patrol, core.patrol_slices, core.stranded to sluice_owner;
     grant select, update on core.settings to sluice_owner;
     grant select, insert on core.audit to sluice_owner;
     grant usage, select on all sequences in schema core to sluice_owner;
@@ -66,7 +66,7 @@ grant execute on function core.uuid_v7(), core.default_generation(),
 -- Readers see everything and change nothing.
 grant select on core.outbox, core.event_handled, core.deployments, core.claims, core.claim_cursors, core.audit, core.settings,
     core.subscriptions, core.workers, core.failure_clusters, core.operations, core.operation_items, core.keys_in_flight,
-    core.patrol, core.patrol_slices, core.stranded
+    core.claim_heads, core.patrol, core.patrol_slices, core.stranded
     to sluice_reader, sluice_worker, sluice_operator;
 grant select on sequence core.outbox_seq to sluice_reader, sluice_worker, sluice_operator;
 grant execute on function core.default_generation(), core.cluster_matches(core.failure_clusters, jsonb),
@@ -78,7 +78,8 @@ grant execute on function core.default_generation(), core.cluster_matches(core.f
 grant execute on function core.outbox_claim(bigint, text, int, interval, bigint, bigint, text[], text[], text[], boolean),
     core.outbox_claim_stretch(bigint, text, interval, bigint, bigint, text[], text[], text[]),
     core.outbox_acknowledge(tid[], uuid[], bigint[], bigint[], bigint[], bigint, boolean),
-    core.claim_cursor_advance(text, bigint, text[]), core.patrol_step(text, interval, interval, interval, int),
+    core.claim_cursor_advance(text, bigint, text[]), core.claim_reserve(text, bigint, bigint, bigint),
+    core.patrol_step(text, interval, interval, interval, int),
     core.outbox_settle(tid[], uuid[], bigint[], bigint[], bigint[], uuid[], bigint[], text[], boolean[], boolean[], interval[], timestamptz[],
                        text[], text[], text[], jsonb[], text[], text[], text[], uuid[], bigint, boolean),
     core.effect_enter(text, tid[], uuid[], bigint[], text[]), core.subscribe(bigint, text[], jsonb, text[], text[]),

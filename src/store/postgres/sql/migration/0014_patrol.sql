@@ -8,7 +8,7 @@ create table core.patrol (
     holder      text        not null default '',
     lease_until timestamptz not null default '-infinity',
     generation  bigint      not null default 0,
-    after       bigint      not null default 0
+    after       bigint      not null default -9223372036854775807
 ) with (fillfactor = 50);
 insert into core.patrol default values;
 
@@ -50,6 +50,8 @@ as $$
 #variable_conflict use_column
 declare
     c_slice  constant bigint := 4096;
+    -- Below any number, those that somebody wrote by hand too.
+    c_first  constant bigint := -9223372036854775807;
     c_skips  constant int := 1000;
     v_state  core.patrol;
     v_number bigint;
@@ -74,13 +76,18 @@ begin
     end if;
     perform set_config('synchronous_commit', 'off', true);
 
+    if v_state.generation = 0 then
+        -- A round begins.
+        return query select true, false, 0::bigint, r.id, r.cause from core.patrol_release_keys() r;
+    end if;
+
     while v_read < p_rows and v_skips < c_skips loop
         -- Index outbox_scan: the next number there is, in this generation or the next one.
         v_number := (select o.seq from core.outbox o where o.generation = v_state.generation and o.seq > v_state.after order by o.seq limit 1);
         if v_number is null then
             delete from core.patrol_slices s where s.generation = v_state.generation and s.slice * c_slice > v_state.after;
             v_state.generation := (select min(o.generation) from core.outbox o where o.generation > v_state.generation);
-            v_state.after := 0;
+            v_state.after := c_first;
             if v_state.generation is null then
                 v_state.generation := 0;
                 v_over := true;
@@ -88,7 +95,7 @@ begin
             end if;
             continue;
         end if;
-        v_slice := (v_number - 1) / c_slice;
+        v_slice := floor((v_number - 1)::numeric / c_slice)::bigint;
         -- Slices whose events were all deleted.
         delete from core.patrol_slices s
         where s.generation = v_state.generation and s.slice * c_slice >= v_state.after and s.slice < v_slice;
@@ -137,9 +144,6 @@ begin
         end if;
     end loop;
 
-    if v_over then
-        return query select true, false, 0::bigint, r.id, r.cause from core.patrol_release_keys() r;
-    end if;
     update core.patrol p
     set holder = p_holder, lease_until = now() + p_lease, generation = v_state.generation, after = v_state.after;
     held := true;
@@ -197,7 +201,8 @@ begin
 end
 $$;
 
--- Keys that are held by an event that is not in flight. Those behind it are released by the next round.
+-- Takes keys away from events that are not in flight. Whoever is parked behind one is found by the walk that follows; of the
+-- others the first is told.
 create function core.patrol_release_keys() returns table (id uuid, cause text)
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
@@ -211,12 +216,19 @@ begin
             select h.ordering_key from core.keys_in_flight h
             where not exists (select from core.outbox o where o.id = h.event_id and o.status = 'in_flight')
             for update skip locked)
-        returning k.event_id),
+        returning k.ordering_key),
+    behind as (
+        select o.id, o.event_type, o.generation
+        from stale s
+        cross join lateral (
+            select w.id, w.event_type, w.generation, w.blocked_since from core.outbox w
+            where w.ordering_key = s.ordering_key and w.status = 'pending' and w.deleted_at is null
+            order by w.seq limit 1) o
+        where o.blocked_since is null),
     noted as (
         insert into core.stranded (event_id, event_type, generation, cause)
-        select s.event_id, coalesce(o.event_type, ''), coalesce(o.generation, 0), 'blocker_gone'
-        from stale s left join core.outbox o on o.id = s.event_id)
-    select s.event_id, 'blocker_gone' from stale s;
+        select b.id, b.event_type, b.generation, 'blocker_gone' from behind b)
+    select b.id, 'blocker_gone' from behind b;
 end
 $$;
 

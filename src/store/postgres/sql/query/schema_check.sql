@@ -1,7 +1,7 @@
 -- What the code relies on and somebody may have changed by hand: one sentence per finding.
 select 'table core.' || name || ' is missing'
 from unnest(array['outbox', 'event_handled', 'deployments', 'claims', 'claim_cursors', 'audit', 'settings', 'subscriptions',
-                  'workers', 'failure_clusters', 'operations', 'operation_items', 'keys_in_flight', 'patrol', 'patrol_slices',
+                  'workers', 'failure_clusters', 'operations', 'operation_items', 'keys_in_flight', 'claim_heads', 'patrol', 'patrol_slices',
                   'stranded']) as name
 where to_regclass('core.' || name) is null
 union all
