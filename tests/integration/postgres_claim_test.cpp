@@ -144,7 +144,10 @@ TEST_F(PostgresClaim, ALookBackThatMayNotBeYetEndsTheRest) {
     const auto due = store->next_due(1, {});
     ASSERT_TRUE(due) << due.error().message;
     EXPECT_TRUE(*due) << "the mark is behind the head, so whoever rests now has to come back; event " << number;
-    ASSERT_EQ(drain_until_low_is(*store, std::to_string(number)), std::to_string(number));
+    // Ever later looks, while a transaction of another test holds the mark back.
+    while (session.must("select low from core.claim_cursors where group_key = '1'").value() != std::to_string(number)) {
+      ASSERT_TRUE(claim(*store).empty());
+    }
   }
 }
 
