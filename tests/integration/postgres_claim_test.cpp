@@ -139,11 +139,13 @@ TEST_F(PostgresClaim, ALookBackThatMayNotBeYetEndsTheRest) {
     const auto events = claim(*store);
     ASSERT_EQ(events.size(), 1U);
     deliver(*store, events);
-    // Most often a look has just been, and the next one may be only in a moment.
     EXPECT_TRUE(claim(*store).empty());
+    // The first claim of all looks back as well. From then on a look has most often just been, and the next one may be
+    // only in a moment.
     const auto due = store->next_due(1, {});
     ASSERT_TRUE(due) << due.error().message;
-    EXPECT_TRUE(*due) << "the mark is behind the head, so whoever rests now has to come back; event " << number;
+    EXPECT_TRUE(*due || number == 1) << "the mark is behind the head, so whoever rests now has to come back; event "
+                                     << number;
     // Ever later looks, while a transaction of another test holds the mark back.
     while (session.must("select low from core.claim_cursors where group_key = '1'").value() != std::to_string(number)) {
       ASSERT_TRUE(claim(*store).empty());
