@@ -1,20 +1,24 @@
 # embed_sql(<target> NAMESPACE <ns> HEADER <file.hpp> DIR <folder>): turns every .sql file below
 # <folder>/query into a constant of the file's name, and the numbered files below <folder>/migration
-# into one ordered array. The file name is the constant, the statement name and the metric label.
+# into one ordered array. The file name is the constant, the statement name and the metric label. The header declares,
+# a file beside it defines.
 set(SLUICE_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/embed_sql_script.cmake)
 
 function(embed_sql target)
   cmake_parse_arguments(ARG "" "NAMESPACE;HEADER;DIR" "" ${ARGN})
   set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_DIR})
-  set(output ${CMAKE_CURRENT_BINARY_DIR}/generated/${ARG_HEADER})
+  set(header ${CMAKE_CURRENT_BINARY_DIR}/generated/${ARG_HEADER})
+  string(REGEX REPLACE "\\.hpp$" ".cpp" definitions ${header})
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/query/*.sql ${folder}/migration/*.sql ${folder}/admin/*.sql)
   add_custom_command(
-    OUTPUT ${output}
-    COMMAND ${CMAKE_COMMAND} -DFOLDER=${folder} -DOUTPUT=${output} -DNAMESPACE=${ARG_NAMESPACE}
+    OUTPUT ${definitions}
+    BYPRODUCTS ${header}
+    COMMAND ${CMAKE_COMMAND} -DFOLDER=${folder} -DOUTPUT=${header} -DNAMESPACE=${ARG_NAMESPACE}
             -P ${SLUICE_EMBED_SCRIPT}
     DEPENDS ${sources} ${SLUICE_EMBED_SCRIPT}
     COMMENT "Embedding SQL of ${ARG_NAMESPACE}"
     VERBATIM)
-  target_sources(${target} PRIVATE ${output})
+  set_source_files_properties(${definitions} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
+  target_sources(${target} PRIVATE ${definitions})
   target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/generated)
 endfunction()

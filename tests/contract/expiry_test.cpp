@@ -155,6 +155,18 @@ TEST_P(ExpiryContract, AStaleHeartbeatDoesNotProlongTheNewClaim) {
   EXPECT_THAT(must(store().expired_claims(10)), SizeIs(1));
 }
 
+TEST_P(ExpiryContract, AStaleHeartbeatWithOnlyIdAndTokenProlongsNothing) {
+  const Uuid id = publish();
+  const ClaimedEvent stale = claim_one();
+  settle(stale, Outcome::released());
+  claim_one();
+  age(200s);
+  const store::ClaimRef bare{id, stale.claim.claim_seq, 0, 0};
+  EXPECT_THAT(must(store().heartbeat(std::vector{bare}, 300s)), ElementsAre(id));
+  age(101s);
+  EXPECT_THAT(must(store().expired_claims(10)), SizeIs(1));
+}
+
 TEST_P(ExpiryContract, NoClaimsNoHeartbeat) { EXPECT_THAT(must(store().heartbeat({}, 300s)), IsEmpty()); }
 
 TEST_P(ExpiryContract, WhatAProcessHoldsIsFoundByItsName) {

@@ -126,6 +126,19 @@ TEST_P(RegistryContract, ASettleBasedOnTheCurrentVersionWorks) {
   EXPECT_EQ(event(id).status, Status::delivered);
 }
 
+TEST_P(RegistryContract, AcknowledgementsAloneBasedOnAnOldVersionChangeNothing) {
+  const RegistryVersion old = version();
+  const Uuid id = publish();
+  const std::vector items{settle_item(claim_one(), Outcome::handled())};
+  must(second_store()->subscribe(1, std::vector{subscription("billing.meter")}));
+
+  const auto refused = store().settle(items, old);
+  ASSERT_FALSE(refused);
+  EXPECT_TRUE(store::is_registry_changed(refused.error())) << refused.error().message;
+  EXPECT_EQ(event(id).status, Status::in_flight);
+  EXPECT_EQ(must(store().settle(items, version())).settled, 1);
+}
+
 TEST_P(RegistryContract, ASettleBasedOnAnOldVersionChangesNothing) {
   const RegistryVersion old = version();
   const auto published = publish(events(2));

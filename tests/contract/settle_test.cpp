@@ -215,6 +215,20 @@ TEST_P(SettleContract, WithOnlyIdAndToken) {
   EXPECT_EQ(event(id).status, Status::pending);
 }
 
+TEST_P(SettleContract, OnlyTheTokenTellsAStaleClaimFromTheCurrentOne) {
+  const Uuid id = publish();
+  ClaimedEvent stale = claim_one();
+  settle(stale, Outcome::released());
+  const ClaimedEvent current = claim_one();
+  // Neither a place nor a batch that the store could know it by.
+  stale.claim = {id, stale.claim.claim_seq, 0, 0};
+  EXPECT_THAT(deliver(stale).fenced, ElementsAre(id));
+  EXPECT_THAT(settle(stale, Outcome::failed(terminal_failure())).fenced, ElementsAre(id));
+  EXPECT_THAT(settle(stale, Outcome::released()).fenced, ElementsAre(id));
+  EXPECT_EQ(event(id).status, Status::in_flight);
+  EXPECT_EQ(deliver(current).settled, 1);
+}
+
 TEST_P(SettleContract, ATokenFromTheFutureIsFenced) {
   const Uuid id = publish();
   ClaimedEvent claimed = claim_one();

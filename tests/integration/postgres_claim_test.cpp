@@ -132,6 +132,27 @@ TEST_F(PostgresClaim, TheLowMarkIsMovedByWhoeverIsFirstInItsTransaction) {
   EXPECT_EQ(rival.run("select from core.claim_cursor_advance('1', 1, null)").sqlstate, "SL409");
 }
 
+TEST_F(PostgresClaim, ALookBackThatMayNotBeYetEndsTheRest) {
+  const auto store = open(4, std::chrono::hours{1});
+  for (int number = 1; number <= 20; ++number) {
+    session.must(insert(1, "a"));
+    const auto events = claim(*store);
+    ASSERT_EQ(events.size(), 1U);
+    deliver(*store, events);
+    EXPECT_TRUE(claim(*store).empty());
+    // The first claim of all looks back as well. From then on a look has most often just been, and the next one may be
+    // only in a moment.
+    const auto due = store->next_due(1, {});
+    ASSERT_TRUE(due) << due.error().message;
+    EXPECT_TRUE(*due || number == 1) << "the mark is behind the head, so whoever rests now has to come back; event "
+                                     << number;
+    // Ever later looks, while a transaction of another test holds the mark back.
+    while (session.must("select low from core.claim_cursors where group_key = '1'").value() != std::to_string(number)) {
+      ASSERT_TRUE(claim(*store).empty());
+    }
+  }
+}
+
 TEST_F(PostgresClaim, TheFirstNumberOfAllIsNotPassedBeforeItIsDrawn) {
   for (int i = 0; i < 3; ++i) session.must("select from core.claim_cursor_advance('1', 1, null)");
   EXPECT_EQ(session.must("select low, mark from core.claim_cursors where group_key = '1'").rows.at(0),
@@ -150,6 +171,45 @@ TEST_F(PostgresClaim, AClaimTakesNoMoreThanItsLimitWhereSomethingIsLeftBehind) {
   rival.must("rollback");
   for (int taken = 5; taken < 20; taken += 5) EXPECT_EQ(claim(*store, 5).size(), 5U);
   EXPECT_TRUE(claim(*store, 5).empty());
+}
+
+TEST_F(PostgresClaim, AnEventIsNotParkedBehindOneThatWasGivenBackMeanwhile) {
+  const auto keyed = [](const std::string& type) {
+    return "insert into core.outbox (event_type, source, generation, ordering_key) values ('" + type +
+           "', 'worlds', 1, 'k')";
+  };
+  SqlSession late{database.url()};
+  late.must("begin");
+  late.must(keyed("first"));
+  session.must(keyed("second"));
+  const auto store = open();
+  ASSERT_EQ(claim(*store).size(), 1U) << "the second one is in flight before the first one is there";
+  late.must("commit");
+
+  // Whoever asks what the first one waits for stands still with the answer until told to go on.
+  session.must("alter function core.outbox_blocker(text, bigint, uuid) rename to outbox_blocker_now");
+  session.must(
+      "create function core.outbox_blocker(p_key text, p_seq bigint, p_id uuid) returns uuid language plpgsql as $$ "
+      "declare v_answer uuid := core.outbox_blocker_now(p_key, p_seq, p_id); "
+      "begin perform pg_advisory_xact_lock_shared(77); return v_answer; end $$");
+  session.must("select pg_advisory_lock(77)");
+  std::string parked;
+  std::jthread parking{[&] {
+    parked = late.must("select core.outbox_park(array(select id from core.outbox where event_type = 'first'))").value();
+  }};
+  const auto stands_still = [&] {
+    return session
+               .must(
+                   "select count(*) from pg_locks l join pg_database d on d.oid = l.database and d.datname = "
+                   "current_database() where l.locktype = 'advisory' and l.objid = 77 and not l.granted")
+               .value() == "1";
+  };
+  while (!stands_still()) continue;
+  session.must(
+      "update core.outbox set status = 'pending', retry_after = now() + interval '1 hour' where event_type = 'second'");
+  session.must("select pg_advisory_unlock(77)");
+  parking.join();
+  EXPECT_EQ(parked, "{}") << "the second one waits for the first, so nobody would ever release it";
 }
 
 TEST_F(PostgresClaim, WhatIsParkedAndWaitsForAHandlerThatGoesIsFreedOfBoth) {
@@ -246,6 +306,16 @@ TEST_F(PostgresPatrolledClaim, ExpiresWhatIsInFlightWithoutAClaim) {
                           .handled_by = {},
                           .idempotency_key = {}};
   ASSERT_TRUE(store->settle(std::span{&again, 1}));
+  const auto events = claim(*store);
+  ASSERT_EQ(events.size(), 1U);
+  deliver(*store, events);
+}
+
+TEST_F(PostgresPatrolledClaim, FreesAKeyWhoseHolderIsNotInFlight) {
+  session.must("insert into core.outbox (event_type, source, generation, ordering_key) values ('a', 'worlds', 1, 'k')");
+  session.must("insert into core.keys_in_flight (ordering_key, event_id) values ('k', core.uuid_v7())");
+  EXPECT_TRUE(claim(*store).empty()) << "the key is not held, so this shows nothing";
+  EXPECT_EQ(patrol(), "blocker_gone");
   const auto events = claim(*store);
   ASSERT_EQ(events.size(), 1U);
   deliver(*store, events);

@@ -7,7 +7,7 @@
 namespace sluice::store::sqlite {
 namespace {
 
-constexpr int kKnownVersion = sql::migrations.back().version;
+int known_version() { return sql::migrations.back().version; }
 
 /// FNV-1a, 64 bits: tells an edited migration from the one that was applied.
 std::string checksum(std::string_view text) {
@@ -41,9 +41,9 @@ Result<void> refuse_foreign(const Applied& applied) {
   const auto refused = [](std::string message, std::string hint) {
     return Error{ErrorCode::schema, Retry::never, std::move(message), {}, std::move(hint)};
   };
-  if (!applied.empty() && applied.rbegin()->first > kKnownVersion) {
+  if (!applied.empty() && applied.rbegin()->first > known_version()) {
     return refused("schema version " + std::to_string(applied.rbegin()->first) + " is newer than this build knows (" +
-                       std::to_string(kKnownVersion) + "): upgrade sluice",
+                       std::to_string(known_version()) + "): upgrade sluice",
                    {});
   }
   for (const sql::Migration& migration : sql::migrations) {
@@ -121,7 +121,7 @@ Result<SchemaVersion> SqliteStore::schema_version() {
   return database_->read([&](Connection& connection) -> Result<SchemaVersion> {
     auto applied = applied_migrations(connection);
     if (!applied) return std::move(applied).error();
-    return SchemaVersion{applied->empty() ? 0 : applied->rbegin()->first, kKnownVersion};
+    return SchemaVersion{applied->empty() ? 0 : applied->rbegin()->first, known_version()};
   });
 }
 

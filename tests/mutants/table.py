@@ -1,0 +1,262 @@
+"""The guards, each with a change that takes it out and the test that has to notice.
+
+A text stands in its file exactly once. Of a function that several migrations define the last definition counts.
+`control` is a test of the same program that still passes: without it, SQL that cannot be read would look like a guard.
+"""
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Mutant:
+    name: str
+    guard: str  # what is taken out
+    program: str
+    test: str
+    edits: tuple  # (file, text, what stands there instead)
+    control: str = ""
+    outcome: str = "red"  # or crash, timeout: what the test has to do
+    orders: str = ""  # how many orders an interleaving is tried in, where the suite's hundred are too few
+
+
+CONTROLS = {
+    "contract_test": "Stores/PayloadContract.NestedStructuresSurvive/postgres",
+    "postgres_integration_test": "PostgresSqlSurface.PlainInsertRingsTheChannelWithTheRowId",
+    "interleaving_test": "Interleaving.CrashOfAPublisher",
+    "delivery_test": "Broadcast.ATargetedEventReachesItsContextOnly",
+    "runtime_test": "WorkerTest.DeliversAndRecordsWhoHandled",
+    "serve_sink_test": "HttpSinkTest.AnEventArrivesAsItsEnvelope",
+    "http_test": "RouterTest.FindsByMethodAndPath",
+    "unit_test": "Uuid.TextReadsBackInEitherCase",
+}
+
+RULES = "src/store/postgres/sql/migration/0002_rules.sql"
+OPERATIONS = "src/store/postgres/sql/migration/0008_operations.sql"
+STRETCHES = "src/store/postgres/sql/migration/0011_stretches.sql"
+SWIFT = "src/store/postgres/sql/migration/0012_swift.sql"
+MARKS = "src/store/postgres/sql/migration/0013_marks.sql"
+PATROL = "src/store/postgres/sql/migration/0014_patrol.sql"
+RETIRE = "src/store/postgres/sql/migration/0015_retire.sql"
+PG = "src/store/postgres/"
+SQLITE = "src/store/sqlite/sql/query/"
+
+
+def contract(name, guard, test, edits, store="postgres"):
+    control = CONTROLS["contract_test"].replace("/postgres", "/" + store)
+    return Mutant(name, guard, "contract_test", f"Stores/{test}/{store}", edits, control)
+
+
+def integration(name, guard, test, *edits):
+    return Mutant(name, guard, "postgres_integration_test", test, edits)
+
+
+def interleaved(name, guard, test, *edits, control="CrashOfAPublisher", orders=""):
+    return Mutant(name, guard, "interleaving_test", "Interleaving." + test, edits, "Interleaving." + control, orders=orders)
+
+
+FENCES = [
+    contract("fence-acknowledge", "An acknowledgement where the claim left the row asks for the token",
+             "SettleContract.ATokenFromTheFutureIsFenced",
+             ((SWIFT, "o.ctid = any (p_tids) and o.id = t.id and o.claim_seq = t.claim_seq", "o.ctid = any (p_tids) and o.id = t.id"),)),
+    contract("fence-acknowledge-by-id", "An acknowledgement of a row that has moved asks for the token",
+             "SettleContract.OnlyTheTokenTellsAStaleClaimFromTheCurrentOne",
+             ((STRETCHES, "    where o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight';\n    -- Delivered",
+               "    where o.id = t.id and o.status = 'in_flight';\n    -- Delivered"),)),
+    contract("fence-failure", "A failure asks for the token", "SettleContract.OnlyTheTokenTellsAStaleClaimFromTheCurrentOne",
+             ((SWIFT, "o.claim_seq = t.claim_seq and o.status = 'in_flight'\n            returning o.id)",
+               "o.status = 'in_flight'\n            returning o.id)"),)),
+    contract("fence-heartbeat", "A heartbeat asks for the token", "ExpiryContract.AStaleHeartbeatWithOnlyIdAndTokenProlongsNothing",
+             ((SWIFT, "where h.claim_seq = t.claim_seq and h.status", "where h.status"),)),
+    contract("fence-effect", "An effect begins only under the current claim", "EffectContract.ALostClaimIsFencedAndRecordsNothing",
+             ((STRETCHES, "on o.id = t.id and o.claim_seq = t.claim_seq\n            where o.id = any (p_ids)",
+               "on o.id = t.id\n            where o.id = any (p_ids)"),)),
+    integration("batch-number", "A claim that a crash undid is known by its batch, though its token is given out again",
+                "PostgresCrash.AForgottenClaimIsFencedThoughItsNumberIsGivenOutAgain",
+                (SWIFT, "where b.batch <> all (array(", "where false and b.batch <> all (array(")),
+    contract("registry-acknowledge", "An acknowledgement that rests on old subscriptions is refused",
+             "RegistryContract.AcknowledgementsAloneBasedOnAnOldVersionChangeNothing",
+             ((SWIFT, "        raise exception 'the subscriptions have changed' using errcode = 'SL410';\n    end if;\n    return query",
+               "        null;\n    end if;\n    return query"),)),
+    contract("sqlite-fence-delivered", "The same token on SQLite: acknowledgements",
+             "SettleContract.OnlyTheTokenTellsAStaleClaimFromTheCurrentOne",
+             ((SQLITE + "settle_delivered.sql", "and claim_seq = :claim_seq and", "and (claim_seq = :claim_seq or true) and"),), "sqlite"),
+    contract("sqlite-fence-failure", "The same token on SQLite: failures",
+             "SettleContract.OnlyTheTokenTellsAStaleClaimFromTheCurrentOne",
+             ((SQLITE + "settle_failed.sql", "claim_seq = :claim_seq", "(claim_seq = :claim_seq or true)"),), "sqlite"),
+    contract("sqlite-fence-heartbeat", "The same token on SQLite: heartbeats", "ExpiryContract.AStaleHeartbeatDoesNotProlongTheNewClaim",
+             ((SQLITE + "heartbeat.sql", "and claim_seq = :claim_seq and", "and (claim_seq = :claim_seq or true) and"),), "sqlite"),
+    contract("sqlite-fence-effect", "The same token on SQLite: effects", "EffectContract.ALostClaimIsFencedAndRecordsNothing",
+             ((SQLITE + "holds_claim.sql", "claim_seq = :claim_seq", "(claim_seq = :claim_seq or true)"),), "sqlite"),
+]
+
+ONCE = [
+    contract("dedup-effect", "A handler whose dedup row is there does not run again", "EffectContract.WhatTheHandlerHasHandledIsNotFresh",
+             ((STRETCHES, "when t.id = any (v_held) then 'handled'", "when t.id = any (v_held) then 'fresh'"),)),
+    contract("dedup-settle", "A settle records who has handled the event, though the claim is lost",
+             "DedupContract.AFencedSettleStillRecordsTheEffect",
+             ((SWIFT, "    if cardinality(p_handlers) > 0 then\n        insert", "    if false then\n        insert"),)),
+    contract("dedup-sqlite", "The dedup row on SQLite", "EffectContract.WhatTheHandlerHasHandledIsNotFresh",
+             (("src/store/sqlite/sqlite_effect.cpp", "return *recorded ? Entered::fresh : Entered::handled;",
+               "return *recorded ? Entered::fresh : Entered::fresh;"),), "sqlite"),
+    contract("retention-inequality", "A dedup row outlives every replay of its event",
+             "RetentionContract.PoliciesThatWouldForgetTooSoonAreRefused",
+             (("src/core/retention.cpp", "if (event_handled.active > replayable) return {};",
+               "if (event_handled.active > replayable - replayable) return {};"),)),
+    contract("attempts-cap", "The last attempt fails the event", "SettleContract.TheLastAttemptFails",
+             (("src/core/settle.cpp", "attempt.attempts_before >= policy.max_attempts - 1;", "attempt.attempts_before >= policy.max_attempts;"),)),
+]
+
+MARK = [
+    integration("mark-open-transactions", "The low mark waits for every transaction that could commit below it",
+                "PostgresClaim.CursorsAreSavedAndNeverPassAnOpenTransaction",
+                (MARKS, "if v_ended and v_row.low = v_at then", "if v_row.low = v_at then")),
+    interleaved("mark-only-what-was-read", "The low mark stops before the first event that can still be claimed", "TwoLooks",
+                (MARKS, "least(v_row.mark, v_top, v_held - 1)", "least(v_row.mark, v_top)"), control="Expiry"),
+    interleaved("mark-own-id", "Beside the mark stands the own transaction's id, which is above those of all who drew", "LateCommits",
+                (MARKS, "mark_xid = case when v_ended then pg_current_xact_id()::text::bigint",
+                 "mark_xid = case when v_ended then pg_snapshot_xmax(pg_current_snapshot())::text::bigint"), orders="3000"),
+    integration("mark-first-number", "A sequence that was never drawn from has given out nothing",
+                "PostgresClaim.TheFirstNumberOfAllIsNotPassedBeforeItIsDrawn",
+                (MARKS, "s.last_value - (not s.is_called)::int", "s.last_value")),
+    integration("mark-read-before-id", "The sequence is read before the transaction has an id",
+                "PostgresClaim.TheLowMarkIsMovedByWhoeverIsFirstInItsTransaction",
+                (MARKS, "if pg_current_xact_id_if_assigned() is not null then", "if false then")),
+    integration("mark-group-lock", "One look at a time per group", "PostgresClaim.TheLowMarkIsMovedByWhoeverIsFirstInItsTransaction",
+                (MARKS, "c.group_key = p_group for update skip locked;", "c.group_key = p_group;"),
+                (MARKS, "    v_at := v_row.low;\n", "    perform set_config('lock_timeout', '1s', true);\n    v_at := v_row.low;\n")),
+    integration("look-back", "A worker with nothing ahead looks behind the head",
+                "PostgresClaim.FindsWhatAnOpenTransactionCommitsAfterThousandsHavePassed",
+                (PG + "postgres_claim.cpp", "if (wants_look_back(**group, about_to_rest, room)) {",
+                 "if (wants_look_back(**group, about_to_rest, room) && room < 0) {")),
+    integration("look-back-owed", "A look back that may not be yet is owed, and ends the rest",
+                "PostgresClaim.ALookBackThatMayNotBeYetEndsTheRest",
+                (PG + "postgres_claim.cpp", "  group.owed = true;\n  return false;", "  return false;")),
+    integration("known-after-reconnect", "What was learnt before a connection was lost is learnt again",
+                "PostgresCrash.EventsWhoseClaimWasForgottenAreFoundAgain",
+                (PG + "postgres_store_impl.hpp", "return group.learnt == learnt && pool_.opened() == learnt;",
+                 "return group.learnt == learnt && pool_.opened() >= learnt;")),
+]
+
+# Without the row that holds the key of a claim.
+KEY_ROW = (
+    (MARKS, "            insert into core.keys_in_flight (ordering_key, event_id)\n            select w.ordering_key, w.id from wanted w",
+     "            select w.id as event_id from wanted w"),
+    (MARKS, "            on conflict do nothing\n            returning event_id)", ")"),
+)
+
+KEYS = [
+    contract("key-in-flight", "An event waits for the one of its key that is in flight", "OrderingContract.AReplayedHeadWaitsForWhatIsInFlight",
+             ((MARKS, "where k.ordering_key = p_key collate \"C\" and k.event_id <> p_id;",
+               "where k.ordering_key = p_key collate \"C\" and k.event_id <> p_id and false;"),
+              *KEY_ROW)),
+    interleaved("key-held-by-row", "A claim holds its key by a row with a unique key", "OverlappingClaims", *KEY_ROW),
+    contract("key-waiting", "An event waits for an earlier one that waits for its retry", "OrderingContract.ADelayedHeadBlocksItsKey",
+             ((MARKS, "where o.ordering_key = p_key and o.retry_after is not null and o.seq < p_seq",
+               "where o.ordering_key = p_key and o.retry_after is not null and o.seq < p_seq and false"),)),
+    contract("key-new", "An event waits for an earlier one that nobody has claimed yet", "InterestContract.TheOrderOfAKeyHoldsAcrossInterests",
+             ((MARKS, "where o.ordering_key = p_key and o.seq < p_seq\n", "where o.ordering_key = p_key and o.seq < p_seq and false\n"),)),
+    interleaved("key-every-earlier", "Every earlier event is asked, not the nearest", "OutOfOrder",
+                (MARKS, "    where o.ordering_key = p_key and o.retry_after is not null and o.seq < p_seq\n",
+                 "    where o.ordering_key = p_key and o.retry_after is not null\n      and o.seq = (select max(n.seq) from core.outbox n where n.ordering_key = p_key and n.seq < p_seq)\n")),
+    contract("key-unsubscribed", "An event that nobody subscribes to holds up nobody", "OrderingContract.AnEventThatNobodyWantsHoldsUpNobody",
+             ((MARKS, "and o.deleted_at is null and core.outbox_subscribed(o)\n    order by o.seq limit 1;\n    return v_id;",
+               "and o.deleted_at is null\n    order by o.seq limit 1;\n    return v_id;"),)),
+    contract("key-unblock", "The end of an event makes the next of its key due", "OrderingContract.TheSuccessorFollowsTheDelivery",
+             ((MARKS, "perform core.outbox_unblock(old.ordering_key, case when new.status = 'pending' then old.seq end);",
+               "perform length(old.ordering_key);"),)),
+    interleaved("park-holds-blocker", "Parking holds the row of the event that is waited for", "LateSuccessor",
+                (MARKS, " for share skip locked;", ";")),
+    integration("park-asks-again", "Parking asks again under the lock", "PostgresClaim.AnEventIsNotParkedBehindOneThatWasGivenBackMeanwhile",
+                (MARKS, "        continue when core.outbox_blocker(v_event.ordering_key, v_event.seq, v_event.id) is distinct from v_blocker;\n", "")),
+    interleaved("park-and-withdrawal", "Nothing is parked while a subscription is withdrawn", "Withdrawn",
+                (MARKS, "    perform pg_advisory_xact_lock(hashtextextended('sluice.park', 0));\n", "")),
+    interleaved("unblock-past-unwanted", "What is released and wanted by nobody passes the release on", "PassersBy",
+                (MARKS, "if core.outbox_subscribed(v_parked) then", "if true then")),
+    interleaved("key-floor-open-transactions", "The floor of the keys waits for open transactions, too", "TwoLooks",
+                (MARKS, "    if not v_ended then\n        return;", "    if false then\n        return;"), control="Expiry"),
+    contract("sqlite-key-block", "One event of a key at a time on SQLite", "OrderingContract.OneEventOfAKeyAtATime",
+             ((SQLITE + "claim_fresh.sql", "and key_blocked = 0", "and key_blocked >= 0"),), "sqlite"),
+]
+
+PATROLS = [
+    contract("patrol-passed-over", "The patrol makes due what every claim has passed",
+             "PatrolContract.AnEventThatEveryClaimHasPassedIsMadeDue",
+             ((PATROL, "where c.generation = o.generation and o.seq <= c.low\n", "where c.generation = o.generation and o.seq <= c.low and false\n"),)),
+    contract("patrol-no-claim", "The patrol expires what is in flight without a claim", "PatrolContract.AnEventInFlightWithoutAClaimIsExpired",
+             ((PATROL, "when o.status = 'in_flight' and coalesce(", "when false and o.status = 'in_flight' and coalesce("),)),
+    contract("patrol-blocker-gone", "The patrol releases what waits for nothing of its key",
+             "PatrolContract.AnEventThatWaitsForNothingOfItsKeyIsReleased",
+             ((PATROL, "core.outbox_blocker(o.ordering_key, o.seq, o.id) is null then", "false then"),)),
+    integration("patrol-stale-keys", "The patrol frees keys whose holder is not in flight",
+                "PostgresPatrolledClaim.FreesAKeyWhoseHolderIsNotInFlight",
+                (PATROL, "    if v_state.generation = 0 then\n", "    if false then\n")),
+    contract("patrol-patience", "The patrol leaves a claim a minute", "PatrolContract.AClaimHasAMinuteToFindIt",
+             ((PATROL, "and o.published_at < now() - p_overlooked", "and o.published_at <= now()"),)),
+    contract("patrol-held-claims", "The patrol leaves claims that are held alone", "PatrolContract.AClaimThatIsHeldIsLeftAlone",
+             ((PATROL, "where c.generation = o.generation and o.seq = any (c.seqs)) then", "where false) then"),)),
+    contract("patrol-lease", "One process patrols at a time", "PatrolContract.OneHolderAtATime",
+             ((PATROL, "v_state.holder <> p_holder and v_state.lease_until > now()", "false"),)),
+    contract("sqlite-patrol-no-claim", "The patrol on SQLite expires what has no claim", "PatrolContract.AnEventInFlightWithoutAClaimIsExpired",
+             ((SQLITE + "patrol_no_claim.sql", "and julianday(claim_expires_at) is null", "and julianday(claim_expires_at) is null and false"),), "sqlite"),
+    contract("sqlite-patrol-keys", "The patrol on SQLite releases what waits for nothing of its key",
+             "PatrolContract.AnEventThatWaitsForNothingOfItsKeyIsReleased",
+             ((SQLITE + "patrol_keys.sql", "where key_blocked = 1 and", "where false and key_blocked = 1 and"),), "sqlite"),
+    Mutant("patrol-runs", "A supervisor patrols and rings for what it has healed", "runtime_test",
+           "PatrolOnAStore.ASupervisorDeliversWhatItsPatrolHeals",
+           (("src/runtime/supervisor.cpp", "if (report->healed > 0) work_.ring();", "if (report->healed > 1000000) work_.ring();"),)),
+    integration("sequence-check", "A sequence that is behind its rows or marks is said", "PostgresDoctor.NumbersThatTheScanCannotRelyOnAreFoundWithTheirCure",
+                (PG + "sql/query/sequence_check.sql", "where greatest(s.newest, s.mark) > d.last", "where false")),
+    integration("sequence-cache", "A sequence with a cache is said", "PostgresDoctor.NumbersThatTheScanCannotRelyOnAreFoundWithTheirCure",
+                (PG + "sql/query/schema_check.sql", "and q.seqcache <> 1", "and false")),
+]
+
+WAKING = [
+    Mutant("safety-poll", "Workers look by themselves while nobody listens", "runtime_test", "ListenerHealthTest.PollingFallbackTiming",
+           (("src/runtime/listener_health.cpp", "? times_.safety_poll : std::min(times_.poll, times_.safety_poll);",
+             "? times_.safety_poll : times_.safety_poll;"),)),
+    Mutant("ring-before-rest", "A ring between the look and the rest ends the rest", "runtime_test", "Doorbell.ARingBeforeTheRestIsNotLost",
+           (("src/runtime/doorbell.cpp", "return rings_ != seen || one_wanted_;", "return (rings_ != seen && false) || one_wanted_;"),)),
+    Mutant("baton-look-before-sleep", "Who takes the bell looks once more before sleeping", "delivery_test", "Doorbell/PublishedAtEachStep.IsHandled/last",
+           ((PG + "postgres_baton.cpp", "return true;  // look", "return false;  // look"),)),
+    Mutant("baton-bell", "A publisher rings while all sleep", "delivery_test", "Doorbell.ASleeperIsRung",
+           ((PG + "sql/admin/doorbell_when_idle.sql", "when (not pg_try_advisory_xact_lock_shared(1936487785, hashtext(new.channel)))",
+             "when (false)"),)),
+]
+
+GATES = [
+    contract("edge-trigger", "The database refuses every transition that is not in the edge table", "IntegrityContract.OnlyTheEdgesOfTheTableArePossible",
+             ((MARKS, "    if new.status is distinct from old.status then\n        case", "    if false then\n        case"),)),
+    contract("audit-append-only", "The audit cannot be changed", "DiscardContract.TheAuditCannotBeChanged",
+             ((RULES, "    raise exception 'core.audit is append-only' using errcode = 'SL403';\n", "    return null;\n"),)),
+    contract("plan-count", "An operation starts with the number that was confirmed", "OperationContract.AStartNeedsAReasonAndTheRightNumber",
+             ((OPERATIONS, "elsif p_confirmed <> v_operation.total then", "elsif false then"),)),
+    contract("plan-moved", "An operation does not start on events that have moved since its plan", "OperationContract.ASetThatMovedCannotStart",
+             ((OPERATIONS, "    if v_moved > 0 then", "    if false then"),)),
+    contract("operation-lease", "One process carries an operation out", "OperationStepContract.OneExecutorAtATime",
+             ((OPERATIONS, "elsif v_operation.executor <> p_executor and v_operation.lease_until > now() then", "elsif false then"),)),
+    integration("retire-gate", "A generation is not retired under an open publisher", "PostgresRetire.WaitsForAPublisherThatIsOlderThanTheDrain",
+                (RETIRE, "        if v_open is not null then", "        if false then")),
+    integration("retire-publish", "Nobody publishes into a retired generation", "PostgresRetire.PublishingIntoARetiredGenerationIsRefused",
+                (RETIRE, "d.generation = v_generation and d.state = 'retired')", "d.generation = v_generation and false)")),
+    integration("payload-limit-sql", "A payload that is too large is refused by the publish function", "PostgresSqlSurface.PublishFunctionNamesTheBadArgument",
+                (RETIRE, "if octet_length(p_payload::text) > v_limit then", "if false then")),
+    Mutant("payload-limit", "A payload that is too large is refused", "unit_test", "Envelope.ThePayloadLimitIs256KiB",
+           (("src/core/envelope.cpp", "if (payload.size() > limits.payload_bytes) {", "if (payload.size() > 2 * limits.payload_bytes) {"),)),
+    Mutant("redact-password", "A password does not leave in a message", "unit_test", "Redaction.HidesThePasswordAndNothingElse",
+           (("src/core/redact.cpp", "if (has_password) out += kMask;", "if (has_password) out += url.substr(colon + 1, at - colon - 1);"),)),
+    Mutant("exec-allowed", "Programs run only where the configuration allows it", "unit_test", "Declaring.ProgramsRunOnlyWhereTheyMay",
+           (("src/config/declare_sink.cpp", "if (!context.exec_enabled) {", "if (!context.exec_enabled && sink.command.empty()) {"),)),
+    Mutant("ssrf-connect", "The address is checked when the connection is made", "serve_sink_test",
+           "HttpSinkTest.InnerAddressesAreRefusedHoweverTheyAreWritten",
+           (("src/sink/http/transfer.cpp", "if (auto refusal = transfer.options_.guard.refusal(*ip)) {",
+             "if (auto refusal = transfer.options_.guard.refusal(*ip); refusal && refusal->empty()) {"),)),
+    Mutant("ssrf-redirect", "Redirects are not followed", "serve_sink_test", "HttpSinkTest.RedirectsAreNotFollowed",
+           (("src/sink/http/transfer.cpp", "CURLOPT_FOLLOWLOCATION, 0L", "CURLOPT_FOLLOWLOCATION, 1L"),)),
+    Mutant("http-host", "A name that is not the server's own is not answered", "http_test", "ApplicationTest.NamesAndOriginsAreChecked",
+           (("src/http/access.cpp", "if (rules_.loopback) return is_loopback(host);", "if (rules_.loopback) return true;"),)),
+    Mutant("http-origin", "A page of another origin is refused", "http_test", "ApplicationTest.NamesAndOriginsAreChecked",
+           (("src/http/application.cpp", "if (!Access::same_origin(request)) {", "if (!Access::same_origin(request) && !request.header(\"host\")) {"),)),
+    Mutant("http-token", "A token that nobody was given opens nothing", "http_test", "Access.AnythingElseIsNobody",
+           (("src/http/access.cpp", "if (crypto::equal(token.digest, digest)) found", "if (crypto::equal(token.digest, digest) || !found) found"),)),
+]
+
+MUTANTS = FENCES + ONCE + MARK + KEYS + PATROLS + WAKING + GATES
