@@ -241,7 +241,7 @@ GATES = [
                 (RETIRE, "if octet_length(p_payload::text) > v_limit then", "if false then")),
     Mutant("payload-limit", "A payload that is too large is refused", "unit_test", "Envelope.ThePayloadLimitIs256KiB",
            (("src/core/envelope.cpp", "if (payload.size() > limits.payload_bytes) {", "if (payload.size() > 2 * limits.payload_bytes) {"),)),
-    Mutant("redact-password", "A password does not leave in a message", "unit_test", "Redaction.HidesThePasswordAndNothingElse",
+    Mutant("redact-password", "A password does not leave in a message", "unit_test", "Urls/Redaction.HidesThePasswordAndNothingElse/0",
            (("src/core/redact.cpp", "if (has_password) out += kMask;", "if (has_password) out += url.substr(colon + 1, at - colon - 1);"),)),
     Mutant("exec-allowed", "Programs run only where the configuration allows it", "unit_test", "Declaring.ProgramsRunOnlyWhereTheyMay",
            (("src/config/declare_sink.cpp", "if (!context.exec_enabled) {", "if (!context.exec_enabled && sink.command.empty()) {"),)),
