@@ -343,6 +343,24 @@ TEST_F(PostgresClaim, UpdatesOfTheHappyPathAreHot) {
       << "no index may mention a column that a delivery changes, and the page needs room";
 }
 
+// The events of one key in order, with other keys all around: outbox_keyed once looked as cheap and read them all.
+TEST_F(PostgresClaim, TheEventsOfAKeyAreFoundByTheirKey) {
+  session.must("alter table core.outbox set (autovacuum_enabled = off)");
+  session.must(
+      "insert into core.outbox (event_type, source, generation, payload, ordering_key) select 'a', 'worlds', 1, '{}', "
+      "'k' || i % 1000 from generate_series(1, 20000) i");
+  explain_everything();
+  for (const char* statistics : {"select 1", "analyze core.outbox"}) {
+    session.must(statistics);
+    const std::string plans = session.notices("select core.outbox_blocker('k7', 15007, core.uuid_v7())");
+    EXPECT_NE(plans.find("outbox_waiting_keys"), std::string::npos) << plans;
+    EXPECT_NE(plans.find("outbox_ordering"), std::string::npos) << plans;
+    EXPECT_EQ(plans.find("Seq Scan on outbox"), std::string::npos) << plans;
+    EXPECT_EQ(plans.find("outbox_keyed"), std::string::npos) << plans;
+    session.must("discard plans");
+  }
+}
+
 TEST_F(PostgresClaim, ThePlanIsPinnedOnStaleStatistics) {
   // Statistics say "empty table", then "everything is delivered": both mislead a planner that is free.
   session.must("analyze core.outbox");
