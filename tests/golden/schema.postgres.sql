@@ -493,12 +493,11 @@ CREATE FUNCTION core.key_floor_advance(p_last bigint) RETURNS void
     SET jit TO 'off'
     AS $$
 declare
-    c_rows  constant int := 10000;
+    c_numbers constant int := 100000;
     v_row   core.claim_cursors;
     v_ended boolean;
     v_open  bigint;
-    v_rows  bigint;
-    v_top   bigint;
+    v_upto  bigint;
 begin
     select * into v_row from core.claim_cursors c where c.group_key = '' for update skip locked;
     if not found then
@@ -507,20 +506,19 @@ begin
         end if;
         return;
     end if;
-    -- Index outbox_keyed.
-    select pg_snapshot_xmin(pg_current_snapshot())::text::bigint > v_row.mark_xid, min(c.seq) filter (where c.open), count(*), max(c.seq)
-    into v_ended, v_open, v_rows, v_top
-    from (
-        select o.seq, case when o.status = 'pending' and o.retry_after is null and o.deleted_at is null then core.outbox_subscribed(o) end as open
-        from core.outbox o
-        where o.ordering_key is not null and o.seq > v_row.low and o.seq <= v_row.mark
-        order by o.seq
-        limit c_rows) c;
+    v_upto := least(v_row.mark, v_row.low + c_numbers);
+    -- Index outbox_keyed. One statement, one snapshot.
+    select pg_snapshot_xmin(pg_current_snapshot())::text::bigint > v_row.mark_xid,
+           (select o.seq from core.outbox o
+            where o.ordering_key is not null and o.seq + 0 > v_row.low and o.seq + 0 <= v_upto
+              and o.status = 'pending' and o.retry_after is null and o.deleted_at is null and core.outbox_subscribed(o)
+            order by o.seq + 0 limit 1)
+    into v_ended, v_open;
     if not v_ended then
         return;
     end if;
     update core.claim_cursors c
-    set low      = greatest(c.low, least(case when v_rows < c_rows then c.mark else v_top end, v_open - 1)),
+    set low      = greatest(c.low, least(v_upto, v_open - 1)),
         mark     = greatest(c.mark, p_last),
         mark_xid = pg_current_xact_id()::text::bigint,
         saved_at = now()
@@ -893,23 +891,31 @@ begin
 end
 $$;
 CREATE FUNCTION core.outbox_blocker(p_key text, p_seq bigint, p_id uuid) RETURNS uuid
-    LANGUAGE sql STABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
-    SET enable_sort TO 'off'
+    LANGUAGE plpgsql STABLE
     AS $$
-    select coalesce(
-        (select k.event_id from core.keys_in_flight k where k.ordering_key = p_key collate "C" and k.event_id <> p_id),
-        (select o.id from core.outbox o
-         where o.ordering_key = p_key and o.retry_after is not null and o.seq < p_seq
-           and o.status = 'pending' and o.deleted_at is null and core.outbox_subscribed(o)
-         order by o.seq limit 1),
-        (select o.id from core.outbox o
-         where o.ordering_key = p_key and o.seq < p_seq
-           and o.seq > coalesce((select c.low from core.claim_cursors c where c.group_key = ''), 0)
-           and o.status = 'pending' and o.retry_after is null and o.deleted_at is null and core.outbox_subscribed(o)
-         order by o.seq limit 1))
+declare
+    v_id uuid;
+begin
+    select k.event_id into v_id from core.keys_in_flight k where k.ordering_key = p_key collate "C" and k.event_id <> p_id;
+    if found then
+        return v_id;
+    end if;
+    -- Index outbox_waiting_keys.
+    select o.id into v_id from core.outbox o
+    where o.ordering_key = p_key and o.retry_after is not null and o.seq < p_seq
+      and o.status = 'pending' and o.deleted_at is null and core.outbox_subscribed(o)
+    order by o.seq limit 1;
+    if found then
+        return v_id;
+    end if;
+    -- Index outbox_ordering.
+    select o.id into v_id from core.outbox o
+    where o.ordering_key = p_key and o.seq < p_seq
+      and o.seq > coalesce((select c.low from core.claim_cursors c where c.group_key = ''), 0)
+      and o.status = 'pending' and o.retry_after is null and o.deleted_at is null and core.outbox_subscribed(o)
+    order by o.seq limit 1;
+    return v_id;
+end
 $$;
 CREATE FUNCTION core.outbox_claim(p_generation bigint, p_worker text, p_limit integer, p_ttl interval, p_after bigint, p_upto bigint, p_interests text[], p_handlers text[], p_lanes text[], p_due boolean) RETURNS TABLE(head bigint, top bigint, batch bigint, tid tid, id uuid, seq bigint, claim_seq bigint, attempts integer, event_type text, event_version integer, occurred_at timestamp with time zone, source text, target text, workspace_id uuid, payload jsonb, idempotency_key text, trace_context text, channel text, ordering_key text, claimed_at timestamp with time zone, progress jsonb)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -936,6 +942,7 @@ declare
     v_blocked uuid[];
     v_parked  bigint[];
     v_seen    bigint;
+    v_upto    bigint;
     v_head    bigint;
     v_batch   bigint;
     v_top     bigint;
@@ -976,28 +983,33 @@ begin
     end if;
     v_room := p_limit - cardinality(v_take);
     if v_room > 0 then
-        if p_interests is not null and p_upto is null then
+        v_upto := p_upto;
+        if p_upto is null then
             -- Read before the scan: when the scan ends early, everything up to here was looked at.
             v_top := (select o.seq from core.outbox o where o.generation = p_generation order by o.seq desc limit 1);
+            -- Not further than a few times what is asked for: all of it may wait behind one key.
+            v_upto := coalesce((
+                select o.seq from core.outbox o
+                where o.generation = p_generation and o.seq > p_after
+                  and o.status = 'pending' and o.retry_after is null and o.deleted_at is null and o.ordering_key is not null
+                  and (p_interests is null or core.outbox_route(o) like any (p_interests))
+                order by o.seq offset 4 * v_room limit 1), v_top);
         end if;
-        -- Index outbox_scan.
-        select array_agg(c.tid) filter (where not c.blocked), array_agg(c.seq) filter (where not c.blocked), bool_or(c.keyed),
-               count(*), max(c.seq)
+        -- Index outbox_scan. What waits behind its key is not locked: the end of the one before it would have to wait.
+        select array_agg(c.tid), array_agg(c.seq), bool_or(c.keyed), count(*), max(c.seq)
         into v_fresh, v_fresh_seqs, v_fresh_keyed, v_seen, v_head
         from (
-            select o.ctid as tid, o.seq, o.ordering_key is not null as keyed,
-                   o.ordering_key is not null and core.outbox_blocker(o.ordering_key, o.seq, o.id) is not null as blocked
+            select o.ctid as tid, o.seq, o.ordering_key is not null as keyed
             from core.outbox o
-            where o.generation = p_generation and o.seq > p_after and o.seq <= coalesce(p_upto, 9223372036854775807)
+            where o.generation = p_generation and o.seq > p_after and o.seq <= v_upto
               and o.status = 'pending' and o.retry_after is null and o.deleted_at is null
               and (p_interests is null or core.outbox_route(o) like any (p_interests))
+              and (o.ordering_key is null or core.outbox_blocker(o.ordering_key, o.seq, o.id) is null)
             order by o.seq
             limit v_room
             for update of o skip locked) c;
         if v_seen < v_room then
-            v_head := greatest(v_head, p_upto, v_top, p_after);
-        elsif p_upto is null and v_top is null then
-            v_top := (select o.seq from core.outbox o where o.generation = p_generation order by o.seq desc limit 1);
+            v_head := greatest(v_head, v_upto, p_after);
         end if;
         v_take := v_take || v_fresh;
         v_seqs := v_seqs || v_fresh_seqs;
@@ -1185,8 +1197,15 @@ CREATE FUNCTION core.outbox_guard() RETURNS trigger
 begin
     if new.id <> old.id or new.seq <> old.seq or new.idempotency_key <> old.idempotency_key or new.claim_seq < old.claim_seq then
         raise exception 'event %: id, seq and idempotency_key never change, and claim_seq never falls', old.id using errcode = 'SL409';
-    elsif core.outbox_complaint(new) is not null then
-        raise exception using errcode = '23514', message = core.outbox_complaint(new);
+    end if;
+    -- Most updates change none of these, and asking costs more than comparing.
+    if (new.status, new.event_type, new.event_version, new.source, new.target, new.channel, new.generation, new.ordering_key, new.attempts)
+           is distinct from
+       (old.status, old.event_type, old.event_version, old.source, old.target, old.channel, old.generation, old.ordering_key, old.attempts)
+       or new.payload is distinct from old.payload or new.failure_history is distinct from old.failure_history then
+        if core.outbox_complaint(new) is not null then
+            raise exception using errcode = '23514', message = core.outbox_complaint(new);
+        end if;
     end if;
     if new.status is distinct from old.status then
         case
@@ -1551,17 +1570,18 @@ begin
 end
 $$;
 CREATE FUNCTION core.outbox_subscribed(p_event core.outbox) RETURNS boolean
-    LANGUAGE sql STABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
+    LANGUAGE plpgsql STABLE
     AS $$
-    select exists (
+begin
+    return exists (
         select from core.subscriptions s
         where s.generation = p_event.generation
           and (s.context is null or p_event.target is null or s.context = p_event.target)
           and (s.channel is null or s.channel = p_event.channel)
           and exists (
             select from unnest(s.event_types) as p
-            where p = p_event.event_type or (right(p, 1) = '*' and starts_with(p_event.event_type, left(p, -1)))))
+            where p = p_event.event_type or (right(p, 1) = '*' and starts_with(p_event.event_type, left(p, -1)))));
+end
 $$;
 CREATE FUNCTION core.outbox_sweep(p_active interval, p_grace interval, p_handled_active interval, p_handled_grace interval, p_limit integer, p_dry_run boolean) RETURNS TABLE(tombstoned bigint, deleted bigint, failed bigint, handled bigint, more boolean)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1638,12 +1658,6 @@ end
 $$;
 CREATE FUNCTION core.outbox_unblock(p_key text, p_before bigint) RETURNS void
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_generic_plan'
-    SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
-    SET enable_sort TO 'off'
-    SET jit TO 'off'
     AS $$
 declare
     v_before bigint := coalesce(p_before, 9223372036854775807);
@@ -2129,7 +2143,7 @@ CREATE INDEX outbox_age ON core.outbox USING btree (occurred_at) WHERE (deleted_
 CREATE INDEX outbox_dead ON core.outbox USING btree (failed_at, seq) WHERE ((failed_at IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX outbox_dead_clusters ON core.outbox USING btree (cluster_id, failed_at, seq, generation) WHERE ((failed_at IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX outbox_dead_kinds ON core.outbox USING btree (cluster_id, generation) WHERE ((failed_at IS NOT NULL) AND (deleted_at IS NULL));
-CREATE INDEX outbox_keyed ON core.outbox USING btree (seq) WHERE (ordering_key IS NOT NULL);
+CREATE INDEX outbox_keyed ON core.outbox USING btree (((seq + 0))) WHERE (ordering_key IS NOT NULL);
 CREATE INDEX outbox_ordering ON core.outbox USING btree (ordering_key, seq) WHERE (ordering_key IS NOT NULL);
 CREATE INDEX outbox_scan ON core.outbox USING btree (generation, seq);
 CREATE INDEX outbox_tombstones ON core.outbox USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
