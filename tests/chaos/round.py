@@ -1,5 +1,6 @@
 """One round: conditions that are drawn from the seed, a fresh store, load, faults, and then the wait until all is quiet."""
 import json
+import os
 import random
 import shutil
 import subprocess
@@ -161,7 +162,7 @@ retry = {{ attempts = {ATTEMPTS}, base = "5ms", cap = "50ms" }}
         clock.write_bytes(bytes(8))
         words = {"store": self.url, "record": self.folder / f"worker.{self.record}.log", "clock": clock, "handlers": cast or self.conditions.cast,
                  "threads": threads, "batch": self.conditions.batch, "ttl": int(1000 * self.ttl), "attempts": ATTEMPTS,
-                 "trap": trap, "ends": int(self.strict)} | more
+                 "trap": trap, "ends": int(self.strict), "patrol": int(os.environ.get("SLUICE_PATROL_ENABLED") == "true")} | more
         made = Process([self.programs / "chaos_worker", *(f"{k}={v}" for k, v in words.items() if v != "")], self.folder / "errors")
         made.clock = clock
         return made
