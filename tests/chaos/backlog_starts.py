@@ -10,6 +10,7 @@ import itertools
 import json
 import os
 import re
+import shutil
 import signal
 import sys
 import tempfile
@@ -71,6 +72,7 @@ class Starts:
             for combination, starts in done.items():
                 self.results[combination] = [start.result() for start in starts]
                 self._tell(combination)
+        shutil.rmtree(self.folder)
         return self._verdict()
 
     def _start(self, how, threads, delay, keys, pattern):
@@ -140,7 +142,6 @@ class Starts:
         print(f"{'FAIL' if bad else 'PASS'}: {len(starts)} starts on a backlog of {EVENTS} events, {bad} of them stranded "
               f"{sum(starts)} events")
         return 1 if bad else 0
-
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ def arguments():
     parser.add_argument("--sqlite-rate", type=int, help="the same for rounds on SQLite; default: as --rate")
     parser.add_argument("--round", type=float, default=45, help="seconds of load in each round; default 45")
     parser.add_argument("--rounds", type=int, help="no more than so many; default: as many as there is time for")
+    parser.add_argument("--from-round", type=int, default=1, help="begins with this one: repeats a round of an earlier campaign")
     parser.add_argument("--delay", type=float, help="milliseconds between the processes and the server; default: drawn")
     parser.add_argument("--json", metavar="FILE", help="also writes the counts to a file")
     parser.add_argument("--keep", action="store_true", help="keeps the records of rounds that went well, too")
@@ -78,8 +79,9 @@ class Campaign:
         self.rate = self.options.sqlite_rate if kind == "sqlite" and self.options.sqlite_rate else self.options.rate
         # A third of a round is for its beginning and its end.
         seconds = max(SHORTEST_ROUND, min(self.options.round, left * 2 / 3))
-        round_ = Round(self, self.rounds, kind, seconds, self.options.delay)
-        self.say(f"round {self.rounds} on {kind}{', no faults' if not round_.faults else ''}: {round_.conditions.text()}")
+        number = self.rounds + self.options.from_round - 1
+        round_ = Round(self, number, kind, seconds, self.options.delay)
+        self.say(f"round {number} on {kind}{', no faults' if not round_.faults else ''}: {round_.conditions.text()}")
         return round_.run()
 
     def _check(self, round_):

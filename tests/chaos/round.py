@@ -1,5 +1,6 @@
 """One round: conditions that are drawn from the seed, a fresh store, load, faults, and then the wait until all is quiet."""
 import json
+import os
 import random
 import shutil
 import subprocess
@@ -32,7 +33,8 @@ FAR_CASTS = [
     "all.star:idempotent:*",
 ]
 CALM_EVERY = 7  # rounds without any fault: there the handlers' own records tell whether two of one key overlap
-MOST_WAITING = 4000  # then publishers pause: a round tests what happens to events, not how many can wait
+# Then publishers pause: a round tests what happens to events, not how many can wait. Far means slow.
+MOST_WAITING, MOST_WAITING_FAR = 4000, 1500
 
 
 class Conditions:
@@ -74,6 +76,7 @@ class Round:
         calm = number % CALM_EVERY == 0
         self.faults = [name for name in campaign.faults if kind in FAULTS[name][1] and not calm]
         self.conditions = Conditions(self.random, kind, delay)
+        self.most_waiting = MOST_WAITING_FAR if self.conditions.delay >= 3 else MOST_WAITING
         self.tally, self.timers, self.ttl = Tally(), [], 1.0
         self.strict = not [name for name in self.faults if FAULTS[name][2]]
         self.say = campaign.say
@@ -159,7 +162,7 @@ retry = {{ attempts = {ATTEMPTS}, base = "5ms", cap = "50ms" }}
         clock.write_bytes(bytes(8))
         words = {"store": self.url, "record": self.folder / f"worker.{self.record}.log", "clock": clock, "handlers": cast or self.conditions.cast,
                  "threads": threads, "batch": self.conditions.batch, "ttl": int(1000 * self.ttl), "attempts": ATTEMPTS,
-                 "trap": trap, "ends": int(self.strict)} | more
+                 "trap": trap, "ends": int(self.strict), "patrol": int(os.environ.get("SLUICE_PATROL_ENABLED") == "true")} | more
         made = Process([self.programs / "chaos_worker", *(f"{k}={v}" for k, v in words.items() if v != "")], self.folder / "errors")
         made.clock = clock
         return made
@@ -188,7 +191,7 @@ retry = {{ attempts = {ATTEMPTS}, base = "5ms", cap = "50ms" }}
 
     # A backlog is there before anybody works; then all of it at once.
     def _load(self):
-        first = self._publisher(100_000, count=min(MOST_WAITING, int(self.rate * self.seconds * 0.1)))
+        first = self._publisher(100_000, count=min(self.most_waiting, int(self.rate * self.seconds * 0.1)))
         if first.wait(120) != 0:
             raise RuntimeError("the backlog could not be published: " + (self.folder / "errors").read_text())
         rate = self.rate // self.conditions.publishers
@@ -215,7 +218,10 @@ retry = {{ attempts = {ATTEMPTS}, base = "5ms", cap = "50ms" }}
     # Publishers that are faster than the workers wait for them.
     def _hold_back(self):
         while not self.loaded.wait(0.7):
-            order = "wait" if self.store.backlog() > MOST_WAITING else "go"
+            waiting = self.store.backlog()
+            if waiting is None:
+                continue
+            order = "wait" if waiting > self.most_waiting else "go"
             for post in self.crew.of("publisher"):
                 post.process.tell(order)
 

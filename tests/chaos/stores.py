@@ -87,11 +87,11 @@ class PostgresStore:
         return self.sql_patiently(STATE.format("core.outbox") + " order by 1")
 
     def backlog(self):
-        """How many wait; none when the server is away."""
+        """How many wait; None when nobody can say."""
         try:
             return int(self.sql(BACKLOG.format("core.outbox")))
         except RuntimeError:
-            return 0
+            return None
 
     def crash(self):
         command = [f"{os.environ['SLUICE_TEST_POSTGRES_BIN']}/pg_ctl", "-D", os.environ["SLUICE_TEST_POSTGRES_DATA"], "-m",
@@ -141,7 +141,7 @@ class SqliteStore:
         try:
             return self._open().execute(BACKLOG.format("outbox")).fetchone()[0]
         except sqlite3.OperationalError:  # the disk is full
-            return 0
+            return None
 
     def dump(self, folder, journal):
         self._copy(folder / "outbox.csv", "select id, status, attempts, coalesce(failure_class, '') from outbox", 0)
