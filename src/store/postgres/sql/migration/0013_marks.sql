@@ -419,7 +419,7 @@ begin
             v_upto := coalesce((
                 select o.seq from core.outbox o
                 where o.generation = p_generation and o.seq > p_after
-                  and o.status = 'pending' and o.retry_after is null and o.deleted_at is null and o.ordering_key is not null
+                  and o.status = 'pending' and o.retry_after is null and o.deleted_at is null
                   and (p_interests is null or core.outbox_route(o) like any (p_interests))
                 order by o.seq offset 4 * v_room limit 1), v_top);
         end if;
