@@ -1,5 +1,5 @@
-// backlog_worker STORE THREADS PATTERN POLL_MS: a program of the public library that is started on a backlog. Prints
-// "ready"; ends in order when its standard input ends.
+// backlog_worker STORE THREADS PATTERN POLL_MS [PATROL_MS]: a program of the public library that is started on a backlog.
+// Prints "ready"; ends in order when its standard input ends. Without PATROL_MS nothing patrols: what is stranded stays so.
 #include <chrono>
 #include <iostream>
 #include <string>
@@ -7,12 +7,6 @@
 #include <sluice/listener.hpp>
 
 namespace {
-
-// What heals in the background is switched off where this build has it: the test shows what is stranded.
-template <class Options>
-void without_patrol(Options& options) {
-  if constexpr (requires { options.patrol = false; }) options.patrol = false;
-}
 
 int fail(const sluice::Error& error) {
   std::cerr << "backlog_worker: " << error.message << '\n';
@@ -22,15 +16,19 @@ int fail(const sluice::Error& error) {
 }  // namespace
 
 int main(int count, char** words) {
-  if (count != 5) {
-    std::cerr << "usage: backlog_worker STORE THREADS PATTERN POLL_MS\n";
+  if (count != 5 && count != 6) {
+    std::cerr << "usage: backlog_worker STORE THREADS PATTERN POLL_MS [PATROL_MS]\n";
     return 2;
   }
   sluice::ListenerOptions options{.store = words[1]};
   options.generation = 1;
   options.threads = std::stoi(words[2]);
   options.poll = options.safety_poll = std::chrono::milliseconds{std::stoi(words[4])};
-  without_patrol(options);
+  options.patrol = count == 6;
+  if (options.patrol) {
+    options.patrol_interval = options.patrol_overlooked_after = options.patrol_settled_again =
+        std::chrono::milliseconds{std::stoi(words[5])};
+  }
   auto listener = sluice::EventListener::open(options);
   if (!listener) return fail(listener.error());
   const auto handle = [](const sluice::EventEnvelope&) {};

@@ -991,7 +991,7 @@ begin
             v_upto := coalesce((
                 select o.seq from core.outbox o
                 where o.generation = p_generation and o.seq > p_after
-                  and o.status = 'pending' and o.retry_after is null and o.deleted_at is null and o.ordering_key is not null
+                  and o.status = 'pending' and o.retry_after is null and o.deleted_at is null
                   and (p_interests is null or core.outbox_route(o) like any (p_interests))
                 order by o.seq offset 4 * v_room limit 1), v_top);
         end if;
@@ -1846,7 +1846,8 @@ begin
                                 select from core.claim_cursors c
                                 where c.generation = o.generation and o.seq <= c.low
                                   and (c.interests is null or core.outbox_route(o) like any (c.interests))) then 'passed_over'
-                       when o.status = 'pending' and o.deleted_at is null and o.blocked_since < now() - p_overlooked
+                       when o.status = 'pending' and o.deleted_at is null
+                            and o.blocked_since is not null and o.blocked_since < now() - p_overlooked
                             and o.retry_after > now()
                             and core.outbox_blocker(o.ordering_key, o.seq, o.id) is null then 'blocker_gone'
                        when o.status = 'in_flight' and coalesce(o.claimed_at, o.published_at) < now() - p_overlooked

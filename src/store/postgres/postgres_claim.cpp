@@ -244,8 +244,7 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim_behind(const std::string&
   if (!still_known(group, learnt)) return events;
   const bool moved = low > group.low;
   group.low = std::max(group.low, low);
-  // What lies ahead of the head is nobody's yet: claims in stretches get it for less.
-  group.looked_upto = std::min(rows->int8(0, 2), group.stretches.head());
+  group.looked_upto = rows->int8(0, 2);
   // Soon again while low follows or something was found; ever later while a transaction holds it back.
   group.pause = moved || !events.empty()
                     ? kSoon
