@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from fresh_database import FreshDatabase
 
 EVENTS, POLL = 200, 0.2
-PATIENCE = 60  # beats of the patrol; what takes longer than that was not healed
+PATIENCE = 40  # beats of the patrol; what takes longer than that was not healed
 PUBLISH = """select count(core.outbox_publish('x.' || n % 7, '{{}}', p_source => 'tests', p_generation => 1, p_ordering_key =>
              case when n % 4 = 0 then 'k' || n / 4 % 10 end)) from generate_series(1, {}) n;"""
 LEFT = "select count(*) from core.outbox where status <> 'delivered'"
@@ -64,7 +64,8 @@ class Case:
         if self.worker is None:
             return
         self.worker.end()
-        self.worker.signal(signal.SIGTERM)
+        if self.how == "daemon":
+            self.worker.signal(signal.SIGTERM)
         if self.worker.wait(60) is None:
             self.worker.kill()
         self.worker = None
@@ -172,7 +173,7 @@ def run(options, template, number, kind, how, delay, pattern):
         told = int(psql(url, f"select count(*) from core.stranded where cause = '{cause}'"))
         good = took is not None and stranded > 0 and told > 0
         print(f"{kind:18}{how:8} {delay:g} ms  {pattern:4}: "
-              + (f"{told} counted as {cause}, all {stranded} delivered after {took / options.beat:.1f} beats of {options.beat:g} s"
+              + (f"{told} counted as {cause}, all {stranded} delivered after {took:.1f} s, a round every {options.beat:g} s"
                  if good else f"FAILED: of {stranded} left {psql(url, LEFT)}, {told} counted as {cause}"), flush=True)
         case.end()
         return good
@@ -194,7 +195,7 @@ def main():
     parser.add_argument("--delays", type=listed(float), default=[0, 3])
     parser.add_argument("--patterns", type=listed(str), default=["x.*", "*"])
     parser.add_argument("--threads", type=int, default=4)
-    parser.add_argument("--beat", type=float, default=1, help="seconds between two rounds of the patrol, short and long; default 1")
+    parser.add_argument("--beat", type=float, default=3, help="seconds between two rounds of the patrol, short and long; default 3")
     options = parser.parse_args()
     unknown = set(options.kinds) - set(KINDS)
     if unknown:

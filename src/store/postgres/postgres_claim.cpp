@@ -38,6 +38,9 @@ enum ClaimColumn {
 // However wide, looking takes a quarter of the time at most.
 constexpr int kRestAfterLook = 4;
 constexpr auto kSoon = std::chrono::milliseconds{20};
+// A claim that has something asks so many times for the rest.
+constexpr int kRefills = 3;
+bool is_most(std::size_t events, int limit) { return 4 * events >= 3 * static_cast<std::size_t>(limit); }
 
 ClaimedEvent claimed_event(const pq::Rows& rows, int row, Generation generation) {
   EnvelopeDraft draft;
@@ -185,31 +188,42 @@ Result<void> PostgresStore::reserve(const std::string& key, ScanGroup& group, in
   return {};
 }
 
-// What is due and what is new. A claim that took nothing says nothing about what lies behind the numbers it looked at.
+// What is due and what is new. A claim that took nothing says nothing about what lies behind the numbers it looked at,
+// and one that took little may have had a stretch that was short: whoever gets few takes it for the end of a backlog.
 Result<std::vector<ClaimedEvent>> PostgresStore::claim_ahead(const std::string& key, const ClaimRequest& request,
-                                                             ScanGroup& group) {
-  for (;;) {
-    if (auto reserved = reserve(key, group, request.limit); !reserved) return std::move(reserved).error();
+                                                             ScanGroup& group, int limit) {
+  std::vector<ClaimedEvent> events;
+  for (int refills = 0; refills < kRefills;) {
+    const int room = limit - static_cast<int>(events.size());
+    // What was claimed must reach the caller, whatever becomes of the rest.
+    if (auto reserved = reserve(key, group, request.limit); !reserved) {
+      if (!events.empty()) return events;
+      return std::move(reserved).error();
+    }
     Stretch stretch;
     std::uint64_t learnt = 0;
     {
       const std::scoped_lock lock{mutex_};
       learnt = group.learnt;
-      stretch = group.stretches.next(request.limit);
+      stretch = group.stretches.next(room);
     }
-    Result<Taken> taken = stretch.swift ? take_swiftly(request, stretch) : take(request, stretch, request.limit, true);
+    Result<Taken> taken = stretch.swift ? take_swiftly(request, stretch) : take(request, stretch, room, true);
     const std::scoped_lock lock{mutex_};
     const bool known = still_known(group, learnt);
     if (!taken) {
       if (known) group.stretches.failed(stretch);
       if (stretch.swift && taken.error().code == ErrorCode::timeout) continue;
+      if (!events.empty()) return events;
       return std::move(taken).error();
     }
     if (known) group.stretches.seen(stretch, taken->view);
+    std::move(taken->events.begin(), taken->events.end(), std::back_inserter(events));
     const bool more =
         stretch.upto || (taken->view.looked_up_to && taken->view.top && *taken->view.looked_up_to < *taken->view.top);
-    if (!taken->events.empty() || !more) return std::move(taken->events);
+    if (!more || is_most(events.size(), limit)) return events;
+    if (!events.empty()) ++refills;
   }
+  return events;
 }
 
 // What lies behind the head: committed late, passed over, left by whoever died. The server reads it and moves the low
@@ -244,7 +258,8 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim_behind(const std::string&
   if (!still_known(group, learnt)) return events;
   const bool moved = low > group.low;
   group.low = std::max(group.low, low);
-  group.looked_upto = rows->int8(0, 2);
+  // What lies ahead of the head is nobody's yet: claims in stretches get it for less.
+  group.looked_upto = std::min(rows->int8(0, 2), group.stretches.head());
   // Soon again while low follows or something was found; ever later while a transaction holds it back.
   group.pause = moved || !events.empty()
                     ? kSoon
@@ -262,11 +277,18 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim(const ClaimRequest& reque
   const Result<ScanGroup*> group = scan_group(key);
   if (!group) return group.error();
 
+  std::vector<ClaimedEvent> found;
   if (look_back_first(**group)) {
     Result<std::vector<ClaimedEvent>> behind = claim_behind(key, request, **group, request.limit, false);
-    if (!behind || !behind->empty()) return behind;
+    if (!behind || is_most(behind->size(), request.limit)) return behind;
+    found = std::move(*behind);
   }
-  Result<std::vector<ClaimedEvent>> events = claim_ahead(key, request, **group);
+  Result<std::vector<ClaimedEvent>> events =
+      claim_ahead(key, request, **group, request.limit - static_cast<int>(found.size()));
+  if (!found.empty()) {
+    if (events) std::move(events->begin(), events->end(), std::back_inserter(found));
+    return found;
+  }
   if (!events) return events;
   const int room = request.limit - static_cast<int>(events->size());
   const bool about_to_rest = events->empty();

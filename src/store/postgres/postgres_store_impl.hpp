@@ -141,7 +141,8 @@ class PostgresStore final : public Store {
     return group.learnt == learnt && pool_.opened() == learnt;
   }
   Result<void> reserve(const std::string& key, ScanGroup& group, int limit);
-  Result<std::vector<ClaimedEvent>> claim_ahead(const std::string& key, const ClaimRequest& request, ScanGroup& group);
+  Result<std::vector<ClaimedEvent>> claim_ahead(const std::string& key, const ClaimRequest& request, ScanGroup& group,
+                                                int limit);
   struct Taken {
     std::vector<ClaimedEvent> events;
     StretchView view;
