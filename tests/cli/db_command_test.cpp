@@ -37,7 +37,7 @@ TEST(Db, ADryRunRefusesANewerSchema) {
   sluice.store.add_future_migration();
   const auto answer = sluice({"db", "migrate", "--dry-run"});
   EXPECT_EQ(answer.exit, Exit::failed);
-  EXPECT_THAT(answer.err, HasSubstr("newer sluice"));
+  EXPECT_THAT(answer.err, HasSubstr("upgrade sluice"));
 }
 
 TEST(Db, VersionIsOneNumber) {
