@@ -90,7 +90,8 @@ Result<Exit> schema_version(Session& session) {
   if (schema->applied < schema->known) {
     session.note("this build carries version " + std::to_string(schema->known) + ": run `sluice db migrate`");
   } else if (schema->applied > schema->known) {
-    session.note("this build knows only version " + std::to_string(schema->known) + ": use a newer sluice");
+    session.note("this build knows only version " + std::to_string(schema->known) + ": " +
+                 std::string{store::kNewerSchemaHint});
   }
   return Exit::ok;
 }

@@ -49,7 +49,9 @@ void judge_schema(const DoctorFacts& facts, Findings& findings) {
   const std::string versions = std::to_string(applied) + ", this build knows " + std::to_string(known);
   if (applied == 0) return critical("the schema is missing", "sluice db migrate");
   if (applied < known) return critical("the schema is too old: version " + versions, "sluice db migrate");
-  if (applied > known) return critical("the schema is too new: version " + versions, "use a newer sluice");
+  if (applied > known) {
+    return critical("the schema is too new: version " + versions, std::string{store::kNewerSchemaHint});
+  }
   findings.ok(FindingId::schema_version, "the schema is at version " + std::to_string(applied));
   std::vector<std::string> damage = facts.schema_damage;
   const auto numbers = std::stable_partition(damage.begin(), damage.end(), [](const std::string& one) {

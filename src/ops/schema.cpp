@@ -16,12 +16,7 @@ constexpr std::array kRoles{std::pair{std::string_view{"publisher"}, store::Gran
 Result<std::vector<store::MigrationStep>> plan_migration(store::Migrating& store) {
   const auto version = store.schema_version();
   if (!version) return version.error();
-  if (version->applied > version->known) {
-    return Error{ErrorCode::schema, Retry::never,
-                 "the schema is at version " + std::to_string(version->applied) + " and this build knows only " +
-                     std::to_string(version->known),
-                 "", "use a newer sluice"};
-  }
+  if (version->applied > version->known) return store::newer_schema(*version);
   std::vector<store::MigrationStep> steps;
   for (const auto& migration : store.migrations()) {
     if (migration.version > version->applied) steps.push_back({migration.version, migration.name, false});

@@ -15,7 +15,7 @@ TEST(Schema, ThePlanIsWhatIsMissing) {
   test::EmbeddedStore store{test::EmbeddedStore::Start::no_schema};
   const auto plan = plan_migration(*store);
   ASSERT_EQ(plan->size(), store->migrations().size());
-  EXPECT_EQ(plan->front().name, "0001_outbox");
+  EXPECT_EQ(plan->front().name, "0001_tables");
   EXPECT_FALSE(plan->front().applied_now);
   EXPECT_EQ(store->schema_version()->applied, 0) << "a plan changes nothing";
   ASSERT_TRUE(store->migrate());

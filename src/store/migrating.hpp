@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <sluice/result.hpp>
@@ -13,6 +14,24 @@ struct SchemaVersion {
   int applied = 0;  ///< 0: no schema at all
   int known = 0;    ///< the newest that this build carries
 };
+
+inline constexpr std::string_view kNewerSchemaHint =
+    "upgrade sluice, or create a new store if a build before the first release made this one";
+
+/// The refusal of a schema that is newer than this build.
+inline Error newer_schema(const SchemaVersion& version) {
+  return {ErrorCode::schema, Retry::never,
+          "schema version " + std::to_string(version.applied) + " is newer than this build knows (" +
+              std::to_string(version.known) + ")",
+          "store", std::string{kNewerSchemaHint}};
+}
+
+/// The refusal of a schema of which a migration was applied in another form than this build carries.
+inline Error foreign_schema(std::string_view migration) {
+  return {ErrorCode::schema, Retry::never,
+          "migration " + std::string{migration} + " was applied in another form than this build carries", "store",
+          "use the build that made this store, or create a new store"};
+}
 
 struct MigrationStep {
   int version = 0;
@@ -36,7 +55,7 @@ class Migrating {
 
   virtual Result<SchemaVersion> schema_version() = 0;
   /// Brings the schema up to date; safe when many run at once and after a kill. A schema that is
-  /// newer than this build is refused.
+  /// newer than this build, or was made by other migrations, is refused.
   virtual Result<std::vector<MigrationStep>> migrate() = 0;
   /// Compares the schema with what this build expects; each finding is one sentence.
   virtual Result<std::vector<std::string>> validate() = 0;

@@ -15,12 +15,12 @@ TEST(Db, MigrateSaysWhatItApplied) {
   test::CommandLine sluice{Start::no_schema};
   const auto answer = sluice({"db", "migrate"});
   EXPECT_EQ(answer.exit, Exit::ok);
-  EXPECT_THAT(answer.out, AllOf(HasSubstr("0001_outbox"), HasSubstr("now")));
+  EXPECT_THAT(answer.out, AllOf(HasSubstr("0001_tables"), HasSubstr("now")));
   EXPECT_TRUE(sluice.opened.back().create);
   EXPECT_FALSE(sluice.opened.back().needs_schema);
-  EXPECT_THAT(sluice({"db", "migrate"}).out, AllOf(HasSubstr("0001_outbox"), HasSubstr("before")));
+  EXPECT_THAT(sluice({"db", "migrate"}).out, AllOf(HasSubstr("0001_tables"), HasSubstr("before")));
   EXPECT_THAT(sluice({"db", "migrate", "-o", "json"}).out,
-              HasSubstr(R"({"version":1,"name":"0001_outbox","applied_now":false})"));
+              HasSubstr(R"({"version":1,"name":"0001_tables","applied_now":false})"));
 }
 
 TEST(Db, ADryRunOfAMissingFileListsEverything) {
@@ -37,7 +37,7 @@ TEST(Db, ADryRunRefusesANewerSchema) {
   sluice.store.add_future_migration();
   const auto answer = sluice({"db", "migrate", "--dry-run"});
   EXPECT_EQ(answer.exit, Exit::failed);
-  EXPECT_THAT(answer.err, HasSubstr("newer sluice"));
+  EXPECT_THAT(answer.err, HasSubstr("upgrade sluice"));
 }
 
 TEST(Db, VersionIsOneNumber) {
@@ -89,7 +89,7 @@ TEST(Db, AnEmbeddedStoreHasNoDoorbell) {
 
 TEST(Db, SqlNeedsNoStore) {
   test::CommandLine sluice;
-  EXPECT_THAT(sluice({"db", "sql"}).out, AllOf(HasSubstr("-- 0001_outbox.sql\n"), HasSubstr("create table outbox (")));
+  EXPECT_THAT(sluice({"db", "sql"}).out, AllOf(HasSubstr("-- 0001_tables.sql\n"), HasSubstr("create table outbox (")));
   EXPECT_THAT(sluice({"db", "sql", "--store", "postgres://"}).out, HasSubstr("create schema core;"));
   EXPECT_THAT(sluice({"db", "sql", "-o", "json"}).out, HasSubstr(R"({"migrations":[{"version":1,)"));
   EXPECT_TRUE(sluice.opened.empty());

@@ -42,9 +42,23 @@ TEST_P(SchemaContract, ANewerSchemaIsRefusedWithASentence) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::schema);
   EXPECT_THAT(refused.error().message, HasSubstr("schema version 99 is newer than this build knows"));
+  EXPECT_THAT(refused.error().hint, HasSubstr("upgrade sluice"));
   const auto opened = harness().second_store();
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, ErrorCode::schema);
+}
+
+// As a build left it whose migrations were others: from before the first release, or a fork's.
+TEST_P(SchemaContract, ASchemaOfOtherMigrationsIsRefusedWithASentence) {
+  const std::string first = store().migrations().front().name;
+  raw_sql("update {migrations} set checksum = 'x'");
+  raw_sql("delete from {migrations} where version > 1");
+  const auto refused = store().migrate();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::schema);
+  EXPECT_EQ(refused.error().message, "migration " + first + " was applied in another form than this build carries");
+  EXPECT_THAT(refused.error().hint, HasSubstr("create a new store"));
+  EXPECT_EQ(must(store().schema_version()).applied, 1) << "nothing was applied upon it";
 }
 
 TEST_P(SchemaContract, ValidateNamesWhatIsMissing) {

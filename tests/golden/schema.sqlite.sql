@@ -316,9 +316,22 @@ CREATE TABLE outbox (
   key_blocked integer not null default 0,
   published_at text not null default (strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000Z'),
   delivered_at text,
-  deleted_at text, progress text
-  constraint "progress must be a JSON array"
-    check (case when json_valid(progress) then json_type(progress) = 'array' else progress is null end), lane text not null default '', failed_at text, cluster_id integer, key_subscribed integer not null default 1,
+  deleted_at text,
+  -- The handlers that have not handled the event yet, where it has several: attempts and due time of each,
+  -- the latter written as 2026-01-31T09:00:00.000000Z like every time here.
+  progress text
+    constraint "progress must be a JSON array"
+      check (case when json_valid(progress) then json_type(progress) = 'array' else progress is null end),
+  -- The one scope whose workers can go on with the event; empty: any.
+  lane text not null default '',
+  -- When the current cycle failed, and in which group of failures; null in every other state. Kept by the
+  -- outbox_failure_* triggers, whoever writes.
+  failed_at text,
+  cluster_id integer,
+  -- Of a pending event with an ordering key: 1 when a subscription of its generation matches it. Later events of its
+  -- key wait for no other. Kept by the outbox_key_* and subscriptions_* triggers, so that a publish or a settle finds
+  -- the head of a key by index, however many events that nobody wants lie before it.
+  key_subscribed integer not null default 1,
   constraint "only delivered or failed events may be tombstoned"
     check (deleted_at is null or status in ('delivered', 'failed'))
 ) strict;

@@ -177,12 +177,12 @@ TEST_F(PostgresRoles, AnOperatorStartsAReplayAndAWorkerCarriesItOut) {
 // A database whose roles were granted before new functions and tables came.
 TEST_F(PostgresRoles, AMigrationRenewsTheGrants) {
   SqlSession admin{database_.url()};
-  admin.must("drop function core.generation_publishers");
-  admin.must("delete from core.sluice_migrations where version >= 15");
+  admin.must("drop function core.patrol_step, core.patrol_heal, core.patrol_release_keys");
+  admin.must("delete from core.sluice_migrations where name = '0012_patrol'");
   const auto migrated = owner_->migrate();
   ASSERT_TRUE(migrated) << migrated.error().message;
-  EXPECT_TRUE(migrated->at(14).applied_now);
-  EXPECT_EQ(SqlSession{url("worker")}.must("select count(*) from core.generation_publishers(1)").value(), "0");
+  EXPECT_TRUE(migrated->back().applied_now);
+  SqlSession{url("worker")}.must("select * from core.patrol_step('w:1', '1 minute', '10 minutes', '1 day', 100)");
 }
 
 TEST_F(PostgresRoles, ReaderListsAndCannotReplay) {

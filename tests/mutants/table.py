@@ -1,6 +1,6 @@
 """The guards, each with a change that takes it out and the test that has to notice.
 
-A text stands in its file exactly once. Of a function that several migrations define the last definition counts.
+A text stands in its file exactly once.
 `control` is a test of the same program that still passes: without it, SQL that cannot be read would look like a guard.
 """
 from dataclasses import dataclass
@@ -30,12 +30,14 @@ CONTROLS = {
 }
 
 RULES = "src/store/postgres/sql/migration/0002_rules.sql"
-OPERATIONS = "src/store/postgres/sql/migration/0008_operations.sql"
-STRETCHES = "src/store/postgres/sql/migration/0011_stretches.sql"
-SWIFT = "src/store/postgres/sql/migration/0012_swift.sql"
-MARKS = "src/store/postgres/sql/migration/0013_marks.sql"
-PATROL = "src/store/postgres/sql/migration/0014_patrol.sql"
-RETIRE = "src/store/postgres/sql/migration/0015_retire.sql"
+PUBLISH = "src/store/postgres/sql/migration/0003_publish.sql"
+SUBSCRIPTIONS = "src/store/postgres/sql/migration/0004_subscriptions.sql"
+ORDERING = "src/store/postgres/sql/migration/0005_keys.sql"
+CLAIM = "src/store/postgres/sql/migration/0006_claim.sql"
+SETTLE = "src/store/postgres/sql/migration/0007_settle.sql"
+OPERATIONS = "src/store/postgres/sql/migration/0009_operations.sql"
+GENERATIONS = "src/store/postgres/sql/migration/0010_generations.sql"
+PATROL = "src/store/postgres/sql/migration/0012_patrol.sql"
 PG = "src/store/postgres/"
 SQLITE = "src/store/sqlite/sql/query/"
 
@@ -56,25 +58,25 @@ def interleaved(name, guard, test, *edits, control="CrashOfAPublisher", orders="
 FENCES = [
     contract("fence-acknowledge", "An acknowledgement where the claim left the row asks for the token",
              "SettleContract.ATokenFromTheFutureIsFenced",
-             ((SWIFT, "o.ctid = any (p_tids) and o.id = t.id and o.claim_seq = t.claim_seq", "o.ctid = any (p_tids) and o.id = t.id"),)),
+             ((SETTLE, "o.ctid = any (p_tids) and o.id = t.id and o.claim_seq = t.claim_seq", "o.ctid = any (p_tids) and o.id = t.id"),)),
     contract("fence-acknowledge-by-id", "An acknowledgement of a row that has moved asks for the token",
              "SettleContract.OnlyTheTokenTellsAStaleClaimFromTheCurrentOne",
-             ((STRETCHES, "    where o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight';\n    -- Delivered",
+             ((SETTLE, "    where o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight';\n    -- Delivered",
                "    where o.id = t.id and o.status = 'in_flight';\n    -- Delivered"),)),
     contract("fence-failure", "A failure asks for the token", "SettleContract.OnlyTheTokenTellsAStaleClaimFromTheCurrentOne",
-             ((SWIFT, "o.claim_seq = t.claim_seq and o.status = 'in_flight'\n            returning o.id)",
+             ((SETTLE, "o.claim_seq = t.claim_seq and o.status = 'in_flight'\n            returning o.id)",
                "o.status = 'in_flight'\n            returning o.id)"),)),
     contract("fence-heartbeat", "A heartbeat asks for the token", "ExpiryContract.AStaleHeartbeatWithOnlyIdAndTokenProlongsNothing",
-             ((SWIFT, "where h.claim_seq = t.claim_seq and h.status", "where h.status"),)),
+             ((SETTLE, "where h.claim_seq = t.claim_seq and h.status", "where h.status"),)),
     contract("fence-effect", "An effect begins only under the current claim", "EffectContract.ALostClaimIsFencedAndRecordsNothing",
-             ((STRETCHES, "on o.id = t.id and o.claim_seq = t.claim_seq\n            where o.id = any (p_ids)",
+             ((SETTLE, "on o.id = t.id and o.claim_seq = t.claim_seq\n            where o.id = any (p_ids)",
                "on o.id = t.id\n            where o.id = any (p_ids)"),)),
     integration("batch-number", "A claim that a crash undid is known by its batch, though its token is given out again",
                 "PostgresCrash.AForgottenClaimIsFencedThoughItsNumberIsGivenOutAgain",
-                (SWIFT, "where b.batch <> all (array(", "where false and b.batch <> all (array(")),
+                (SETTLE, "where b.batch <> all (array(", "where false and b.batch <> all (array(")),
     contract("registry-acknowledge", "An acknowledgement that rests on old subscriptions is refused",
              "RegistryContract.AcknowledgementsAloneBasedOnAnOldVersionChangeNothing",
-             ((SWIFT, "        raise exception 'the subscriptions have changed' using errcode = 'SL410';\n    end if;\n    return query",
+             ((SETTLE, "        raise exception 'the subscriptions have changed' using errcode = 'SL410';\n    end if;\n    return query",
                "        null;\n    end if;\n    return query"),)),
     contract("sqlite-fence-delivered", "The same token on SQLite: acknowledgements",
              "SettleContract.OnlyTheTokenTellsAStaleClaimFromTheCurrentOne",
@@ -90,10 +92,10 @@ FENCES = [
 
 ONCE = [
     contract("dedup-effect", "A handler whose dedup row is there does not run again", "EffectContract.WhatTheHandlerHasHandledIsNotFresh",
-             ((STRETCHES, "when t.id = any (v_held) then 'handled'", "when t.id = any (v_held) then 'fresh'"),)),
+             ((SETTLE, "when t.id = any (v_held) then 'handled'", "when t.id = any (v_held) then 'fresh'"),)),
     contract("dedup-settle", "A settle records who has handled the event, though the claim is lost",
              "DedupContract.AFencedSettleStillRecordsTheEffect",
-             ((SWIFT, "    if cardinality(p_handlers) > 0 then\n        insert", "    if false then\n        insert"),)),
+             ((SETTLE, "    if cardinality(p_handlers) > 0 then\n        insert", "    if false then\n        insert"),)),
     contract("dedup-sqlite", "The dedup row on SQLite", "EffectContract.WhatTheHandlerHasHandledIsNotFresh",
              (("src/store/sqlite/sqlite_effect.cpp", "return *recorded ? Entered::fresh : Entered::handled;",
                "return *recorded ? Entered::fresh : Entered::fresh;"),), "sqlite"),
@@ -108,21 +110,21 @@ ONCE = [
 MARK = [
     integration("mark-open-transactions", "The low mark waits for every transaction that could commit below it",
                 "PostgresClaim.CursorsAreSavedAndNeverPassAnOpenTransaction",
-                (MARKS, "if v_ended and v_row.low = v_at then", "if v_row.low = v_at then")),
+                (CLAIM, "if v_ended and v_row.low = v_at then", "if v_row.low = v_at then")),
     interleaved("mark-only-what-was-read", "The low mark stops before the first event that can still be claimed", "TwoLooks",
-                (MARKS, "least(v_row.mark, v_top, v_held - 1)", "least(v_row.mark, v_top)"), control="Expiry"),
+                (CLAIM, "least(v_row.mark, v_top, v_held - 1)", "least(v_row.mark, v_top)"), control="Expiry"),
     interleaved("mark-own-id", "Beside the mark stands the own transaction's id, which is above those of all who drew", "LateCommits",
-                (MARKS, "mark_xid = case when v_ended then pg_current_xact_id()::text::bigint",
+                (CLAIM, "mark_xid = case when v_ended then pg_current_xact_id()::text::bigint",
                  "mark_xid = case when v_ended then pg_snapshot_xmax(pg_current_snapshot())::text::bigint"), orders="3000"),
     integration("mark-first-number", "A sequence that was never drawn from has given out nothing",
                 "PostgresClaim.TheFirstNumberOfAllIsNotPassedBeforeItIsDrawn",
-                (MARKS, "s.last_value - (not s.is_called)::int", "s.last_value")),
+                (CLAIM, "s.last_value - (not s.is_called)::int", "s.last_value")),
     integration("mark-read-before-id", "The sequence is read before the transaction has an id",
                 "PostgresClaim.TheLowMarkIsMovedByWhoeverIsFirstInItsTransaction",
-                (MARKS, "if pg_current_xact_id_if_assigned() is not null then", "if false then")),
+                (CLAIM, "if pg_current_xact_id_if_assigned() is not null then", "if false then")),
     integration("mark-group-lock", "One look at a time per group", "PostgresClaim.TheLowMarkIsMovedByWhoeverIsFirstInItsTransaction",
-                (MARKS, "c.group_key = p_group for update skip locked;", "c.group_key = p_group;"),
-                (MARKS, "    v_at := v_row.low;\n", "    perform set_config('lock_timeout', '1s', true);\n    v_at := v_row.low;\n")),
+                (CLAIM, "c.group_key = p_group for update skip locked;", "c.group_key = p_group;"),
+                (CLAIM, "    v_at := v_row.low;\n", "    perform set_config('lock_timeout', '1s', true);\n    v_at := v_row.low;\n")),
     integration("look-back", "A worker with nothing ahead looks behind the head",
                 "PostgresClaim.FindsWhatAnOpenTransactionCommitsAfterThousandsHavePassed",
                 (PG + "postgres_claim.cpp", "if (wants_look_back(**group, about_to_rest, room)) {",
@@ -138,41 +140,41 @@ MARK = [
 
 # Without the row that holds the key of a claim.
 KEY_ROW = (
-    (MARKS, "            insert into core.keys_in_flight (ordering_key, event_id)\n            select w.ordering_key, w.id from wanted w",
+    (CLAIM, "            insert into core.keys_in_flight (ordering_key, event_id)\n            select w.ordering_key, w.id from wanted w",
      "            select w.id as event_id from wanted w"),
-    (MARKS, "            on conflict do nothing\n            returning event_id)", ")"),
+    (CLAIM, "            on conflict do nothing\n            returning event_id)", ")"),
 )
 
 KEYS = [
     contract("key-in-flight", "An event waits for the one of its key that is in flight", "OrderingContract.AReplayedHeadWaitsForWhatIsInFlight",
-             ((MARKS, "where k.ordering_key = p_key collate \"C\" and k.event_id <> p_id;",
+             ((ORDERING, "where k.ordering_key = p_key collate \"C\" and k.event_id <> p_id;",
                "where k.ordering_key = p_key collate \"C\" and k.event_id <> p_id and false;"),
               *KEY_ROW)),
     interleaved("key-held-by-row", "A claim holds its key by a row with a unique key", "OverlappingClaims", *KEY_ROW),
     contract("key-waiting", "An event waits for an earlier one that waits for its retry", "OrderingContract.ADelayedHeadBlocksItsKey",
-             ((MARKS, "where o.ordering_key = p_key and o.retry_after is not null and o.seq < p_seq",
+             ((ORDERING, "where o.ordering_key = p_key and o.retry_after is not null and o.seq < p_seq",
                "where o.ordering_key = p_key and o.retry_after is not null and o.seq < p_seq and false"),)),
     contract("key-new", "An event waits for an earlier one that nobody has claimed yet", "InterestContract.TheOrderOfAKeyHoldsAcrossInterests",
-             ((MARKS, "where o.ordering_key = p_key and o.seq < p_seq\n", "where o.ordering_key = p_key and o.seq < p_seq and false\n"),)),
+             ((ORDERING, "where o.ordering_key = p_key and o.seq < p_seq\n", "where o.ordering_key = p_key and o.seq < p_seq and false\n"),)),
     interleaved("key-every-earlier", "Every earlier event is asked, not the nearest", "OutOfOrder",
-                (MARKS, "    where o.ordering_key = p_key and o.retry_after is not null and o.seq < p_seq\n",
+                (ORDERING, "    where o.ordering_key = p_key and o.retry_after is not null and o.seq < p_seq\n",
                  "    where o.ordering_key = p_key and o.retry_after is not null\n      and o.seq = (select max(n.seq) from core.outbox n where n.ordering_key = p_key and n.seq < p_seq)\n")),
     contract("key-unsubscribed", "An event that nobody subscribes to holds up nobody", "OrderingContract.AnEventThatNobodyWantsHoldsUpNobody",
-             ((MARKS, "and o.deleted_at is null and core.outbox_subscribed(o)\n    order by o.seq limit 1;\n    return v_id;",
+             ((ORDERING, "and o.deleted_at is null and core.outbox_subscribed(o)\n    order by o.seq limit 1;\n    return v_id;",
                "and o.deleted_at is null\n    order by o.seq limit 1;\n    return v_id;"),)),
     contract("key-unblock", "The end of an event makes the next of its key due", "OrderingContract.TheSuccessorFollowsTheDelivery",
-             ((MARKS, "perform core.outbox_unblock(old.ordering_key, case when new.status = 'pending' then old.seq end);",
+             ((RULES, "perform core.outbox_unblock(old.ordering_key, case when new.status = 'pending' then old.seq end);",
                "perform length(old.ordering_key);"),)),
     interleaved("park-holds-blocker", "Parking holds the row of the event that is waited for", "LateSuccessor",
-                (MARKS, " for share skip locked;", ";")),
+                (ORDERING, " for share skip locked;", ";")),
     integration("park-asks-again", "Parking asks again under the lock", "PostgresClaim.AnEventIsNotParkedBehindOneThatWasGivenBackMeanwhile",
-                (MARKS, "        continue when core.outbox_blocker(v_event.ordering_key, v_event.seq, v_event.id) is distinct from v_blocker;\n", "")),
+                (ORDERING, "        continue when core.outbox_blocker(v_event.ordering_key, v_event.seq, v_event.id) is distinct from v_blocker;\n", "")),
     interleaved("park-and-withdrawal", "Nothing is parked while a subscription is withdrawn", "Withdrawn",
-                (MARKS, "    perform pg_advisory_xact_lock(hashtextextended('sluice.park', 0));\n", "")),
+                (SUBSCRIPTIONS, "    perform pg_advisory_xact_lock(hashtextextended('sluice.park', 0));\n", "")),
     interleaved("unblock-past-unwanted", "What is released and wanted by nobody passes the release on", "PassersBy",
-                (MARKS, "if core.outbox_subscribed(v_parked) then", "if true then")),
+                (ORDERING, "if core.outbox_subscribed(v_parked) then", "if true then")),
     interleaved("key-floor-open-transactions", "The floor of the keys waits for open transactions, too", "TwoLooks",
-                (MARKS, "    if not v_ended then\n        return;", "    if false then\n        return;"), control="Expiry"),
+                (ORDERING, "    if not v_ended then\n        return;", "    if false then\n        return;"), control="Expiry"),
     contract("sqlite-key-block", "One event of a key at a time on SQLite", "OrderingContract.OneEventOfAKeyAtATime",
              ((SQLITE + "claim_fresh.sql", "and key_blocked = 0", "and key_blocked >= 0"),), "sqlite"),
 ]
@@ -224,7 +226,7 @@ WAKING = [
 
 GATES = [
     contract("edge-trigger", "The database refuses every transition that is not in the edge table", "IntegrityContract.OnlyTheEdgesOfTheTableArePossible",
-             ((MARKS, "    if new.status is distinct from old.status then\n        case", "    if false then\n        case"),)),
+             ((RULES, "    if new.status is distinct from old.status then\n        case", "    if false then\n        case"),)),
     contract("audit-append-only", "The audit cannot be changed", "DiscardContract.TheAuditCannotBeChanged",
              ((RULES, "    raise exception 'core.audit is append-only' using errcode = 'SL403';\n", "    return null;\n"),)),
     contract("plan-count", "An operation starts with the number that was confirmed", "OperationContract.AStartNeedsAReasonAndTheRightNumber",
@@ -234,11 +236,11 @@ GATES = [
     contract("operation-lease", "One process carries an operation out", "OperationStepContract.OneExecutorAtATime",
              ((OPERATIONS, "elsif v_operation.executor <> p_executor and v_operation.lease_until > now() then", "elsif false then"),)),
     integration("retire-gate", "A generation is not retired under an open publisher", "PostgresRetire.WaitsForAPublisherThatIsOlderThanTheDrain",
-                (RETIRE, "        if v_open is not null then", "        if false then")),
+                (GENERATIONS, "        if v_open is not null then", "        if false then")),
     integration("retire-publish", "Nobody publishes into a retired generation", "PostgresRetire.PublishingIntoARetiredGenerationIsRefused",
-                (RETIRE, "d.generation = v_generation and d.state = 'retired')", "d.generation = v_generation and false)")),
+                (PUBLISH, "d.generation = v_generation and d.state = 'retired')", "d.generation = v_generation and false)")),
     integration("payload-limit-sql", "A payload that is too large is refused by the publish function", "PostgresSqlSurface.PublishFunctionNamesTheBadArgument",
-                (RETIRE, "if octet_length(p_payload::text) > v_limit then", "if false then")),
+                (PUBLISH, "if octet_length(p_payload::text) > v_limit then", "if false then")),
     Mutant("payload-limit", "A payload that is too large is refused", "unit_test", "Envelope.ThePayloadLimitIs256KiB",
            (("src/core/envelope.cpp", "if (payload.size() > limits.payload_bytes) {", "if (payload.size() > 2 * limits.payload_bytes) {"),)),
     Mutant("redact-password", "A password does not leave in a message", "unit_test", "Urls/Redaction.HidesThePasswordAndNothingElse/0",

@@ -17,16 +17,39 @@ Result<int> applied_version(pq::Connection& connection) {
   return version->int4(0, 0);
 }
 
+// The refusals of those that the ledger has in another form than this build carries.
+Result<std::vector<Error>> foreign_migrations(pq::Connection& connection) {
+  const Result<pq::Rows> ledger = connection.run(reading(pg_sql::migration_list));
+  if (!ledger) return ledger.error();
+  std::vector<Error> refusals;
+  for (int row = 0; row < ledger->size(); ++row) {
+    for (const pg_sql::Migration& migration : pg_sql::migrations) {
+      if (migration.version != ledger->int4(row, 0)) continue;
+      const Result<pq::Rows> expected =
+          connection.run(reading(pg_sql::migration_checksum), pq::Params{}.text(migration.text));
+      if (!expected) return expected.error();
+      if (expected->text(0, 0) != ledger->text(row, 2)) refusals.push_back(foreign_schema(migration.name));
+    }
+  }
+  return refusals;
+}
+
+// Nothing of ours fits upon the tables of other migrations.
+Result<void> refuse_foreign(pq::Connection& connection) {
+  const Result<int> applied = applied_version(connection);
+  if (!applied) return applied.error();
+  if (*applied == 0) return {};
+  const Result<std::vector<Error>> foreign = foreign_migrations(connection);
+  if (!foreign) return foreign.error();
+  if (!foreign->empty()) return foreign->front();
+  return {};
+}
+
 // Inside the migrator's transaction, under its lock.
 Result<bool> apply(pq::Connection& connection, const pg_sql::Migration& migration) {
   const Result<int> applied = applied_version(connection);
   if (!applied) return applied.error();
-  if (*applied > known_version()) {
-    return Error{ErrorCode::schema, Retry::never,
-                 "schema version " + std::to_string(*applied) + " is newer than this build knows (" +
-                     std::to_string(known_version()) + ")",
-                 "store", "upgrade sluice"};
-  }
+  if (*applied > known_version()) return newer_schema({*applied, known_version()});
   if (*applied >= migration.version) return false;
   if (Result<void> done = connection.script(migration.text); !done) return done.error();
   if (migration.version == 1) {
@@ -65,6 +88,7 @@ Result<SchemaVersion> PostgresStore::schema_version() {
 Result<std::vector<MigrationStep>> PostgresStore::migrate() {
   Result<pq::Pool::Lease> lease = pool_.lease();
   if (!lease) return lease.error();
+  if (Result<void> ours = refuse_foreign(**lease); !ours) return ours.error();
   std::vector<MigrationStep> steps;
   // One transaction each: a kill leaves whole migrations behind, and the next run goes on from there.
   for (const pg_sql::Migration& migration : pg_sql::migrations) {
@@ -98,23 +122,12 @@ Result<std::vector<std::string>> PostgresStore::validate() {
                        std::to_string(known_version()) + ": run `sluice db migrate`");
   }
   if (*applied > known_version()) {
-    findings.push_back("schema version " + std::to_string(*applied) + " is newer than this build knows (" +
-                       std::to_string(known_version()) + "): upgrade sluice");
+    const Error newer = newer_schema({*applied, known_version()});
+    findings.push_back(newer.message + ": " + newer.hint);
   }
-  const Result<pq::Rows> ledger = (*lease)->run(reading(pg_sql::migration_list));
-  if (!ledger) return ledger.error();
-  for (int row = 0; row < ledger->size(); ++row) {
-    for (const pg_sql::Migration& migration : pg_sql::migrations) {
-      if (migration.version != ledger->int4(row, 0)) continue;
-      const Result<pq::Rows> expected =
-          (*lease)->run(reading(pg_sql::migration_checksum), pq::Params{}.text(migration.text));
-      if (!expected) return expected.error();
-      if (expected->text(0, 0) != ledger->text(row, 2)) {
-        findings.push_back("migration " + std::string{migration.name} +
-                           " was applied with another text than this build carries");
-      }
-    }
-  }
+  const Result<std::vector<Error>> foreign = foreign_migrations(**lease);
+  if (!foreign) return foreign.error();
+  for (const Error& one : *foreign) findings.push_back(one.message);
   const Result<pq::Rows> missing = (*lease)->run(reading(pg_sql::schema_check));
   if (!missing) return missing.error();
   for (int row = 0; row < missing->size(); ++row) findings.emplace_back(missing->text(row, 0));

@@ -24,12 +24,7 @@ Result<void> PostgresStore::start() {
                      std::to_string(version->known),
                  "store", "run `sluice db migrate`"};
   }
-  if (version->applied > version->known) {
-    return Error{ErrorCode::schema, Retry::never,
-                 "schema version " + std::to_string(version->applied) + " is newer than this build knows (" +
-                     std::to_string(version->known) + ")",
-                 "store", "upgrade sluice"};
-  }
+  if (version->applied > version->known) return newer_schema(*version);
   return {};
 }
 

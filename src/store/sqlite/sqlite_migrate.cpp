@@ -38,21 +38,12 @@ Result<Applied> applied_migrations(Connection& connection) {
 }
 
 Result<void> refuse_foreign(const Applied& applied) {
-  const auto refused = [](std::string message, std::string hint) {
-    return Error{ErrorCode::schema, Retry::never, std::move(message), {}, std::move(hint)};
-  };
-  if (!applied.empty() && applied.rbegin()->first > known_version()) {
-    return refused("schema version " + std::to_string(applied.rbegin()->first) + " is newer than this build knows (" +
-                       std::to_string(known_version()) + "): upgrade sluice",
-                   {});
-  }
   for (const sql::Migration& migration : sql::migrations) {
     const auto found = applied.find(migration.version);
-    if (found != applied.end() && found->second != checksum(migration.text)) {
-      return refused(
-          "migration " + std::string{migration.name} + " was applied in another form than this build carries",
-          "use the build that created this store");
-    }
+    if (found != applied.end() && found->second != checksum(migration.text)) return foreign_schema(migration.name);
+  }
+  if (!applied.empty() && applied.rbegin()->first > known_version()) {
+    return newer_schema({applied.rbegin()->first, known_version()});
   }
   return {};
 }

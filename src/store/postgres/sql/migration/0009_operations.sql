@@ -1,53 +1,5 @@
--- Bulk changes of dead letters: a frozen set, carried out in bounded steps that survive a crash. Runs in
--- milliseconds: everything is new and empty.
-
-create table core.operations (
-    id            uuid        primary key,
-    kind          text        not null,
-    state         text        not null default 'planned',
-    filter        text        not null,
-    to_generation bigint,
-    rate          int         not null default 0 check (rate >= 0),
-    canary        int         not null default 0 check (canary >= 0),
-    stop_percent  int         not null default 20 check (stop_percent between 0 and 100),
-    total         bigint      not null default 0,
-    taken         bigint      not null default 0,
-    delivered     bigint      not null default 0,
-    failed_again  bigint      not null default 0,
-    skipped       bigint      not null default 0,
-    changed       bigint      not null default 0,
-    paced_at      timestamptz,
-    actor         text        not null,
-    surface       text        not null,
-    reason        text        not null default '',
-    note          text        not null default '',
-    executor      text        not null default '',
-    lease_until   timestamptz,
-    planned_at    timestamptz not null default now(),
-    expires_at    timestamptz not null,
-    started_at    timestamptz,
-    ended_at      timestamptz,
-    constraint operations_kind_known check (kind in ('replay', 'discard', 'restore')),
-    constraint operations_state_known check (state in ('planned', 'running', 'paused', 'stopped', 'cancelled', 'finished')),
-    constraint operations_replay_has_generation check (kind <> 'replay' or to_generation >= 1),
-    constraint operations_add_up check (delivered + failed_again + skipped + changed <= taken and taken <= total)
-);
-create index operations_recent on core.operations (planned_at);
-create index operations_running on core.operations (started_at) where state = 'running';
-
-create table core.operation_items (
-    operation_id uuid   not null references core.operations on delete cascade,
-    place        bigint not null,
-    event_id     uuid   not null,
-    claim_seq    bigint not null,
-    cycle        int    not null,
-    state        text   not null default 'waiting',
-    primary key (operation_id, place),
-    constraint operation_items_state_known check (state in ('waiting', 'in_flight', 'delivered', 'failed_again', 'skipped', 'changed'))
-);
-create index operation_items_in_flight on core.operation_items (operation_id) where state = 'in_flight';
-comment on table core.operations is 'Bulk replays, discards and restores: plan, progress, who and why';
-comment on table core.operation_items is 'The frozen set of each operation, in the order in which it is carried out';
+-- Bulk changes of dead letters: a frozen set, carried out in bounded steps that survive a crash. Functions only: runs in
+-- milliseconds.
 
 -- The number of the last closed cycle, 0 for none.
 create function core.last_cycle(p_history jsonb) returns int
@@ -331,8 +283,10 @@ language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$ update core.operations set lease_until = null where id = p_id and executor = p_executor $$;
 
-revoke all on function core.last_cycle(jsonb), core.operation_fits(text, core.operation_items, core.outbox), core.operation_locked(uuid),
+revoke all on function core.last_cycle(jsonb), core.operation_fits(text, core.operation_items, core.outbox),
+    core.operation_locked(uuid),
     core.operation_plan(uuid, text, jsonb, uuid[], text, bigint, int, int, int, interval, bigint, text, text, text),
-    core.operation_start(uuid, bigint, int, int, int, text, text, text), core.operation_change(uuid, text, int, text, text, text),
-    core.operation_hold(uuid, text, interval), core.operation_held(uuid, text), core.operation_advance(uuid, text, int, timestamptz),
+    core.operation_start(uuid, bigint, int, int, int, text, text, text),
+    core.operation_change(uuid, text, int, text, text, text), core.operation_hold(uuid, text, interval),
+    core.operation_held(uuid, text), core.operation_advance(uuid, text, int, timestamptz),
     core.operation_end(uuid, text, text, text), core.operation_release(uuid, text) from public;

@@ -1,20 +1,89 @@
--- Ordering keys wait only for events that somebody subscribes to; what the patrol has healed, and where it is.
+-- The rules that hold whoever writes: defaults, legal transitions, the columns of dead letters and of ordering keys, an
+-- audit that cannot be edited.
 --
--- For the operator: runs once, in one transaction that holds the write lock. One index over the pending events with an
--- ordering key is rebuilt, and each of them is looked at: about a second per hundred thousand of them, next to nothing for
--- the others.
+-- For the operator: runs once, in one transaction, on a new file; it takes milliseconds and holds the write lock meanwhile.
 
--- Of a pending event with an ordering key: 1 when a subscription of its generation matches it. Later events of its key
--- wait for no other. Kept by the outbox_key_* and subscriptions_* triggers, so that a publish or a settle finds the head of
--- a key by index, however many events that nobody wants lie before it.
-alter table outbox add column key_subscribed integer not null default 1;
+create trigger outbox_idempotency_key after insert on outbox when new.idempotency_key is null
+begin
+  update outbox set idempotency_key = new.id where seq = new.seq;
+end;
 
-drop trigger outbox_key_insert;
-drop trigger outbox_key_update;
-drop trigger outbox_key_delete;
-drop index outbox_key_pending;
-create index outbox_key_pending on outbox (ordering_key, key_subscribed, seq)
-  where ordering_key is not null and status = 'pending';
+-- The edge table of the state machine. RAISE takes literals only, hence one sentence per state.
+create trigger outbox_transition before update of status, claim_seq on outbox
+begin
+  select case
+    when old.status = 'pending' and new.status not in ('pending', 'in_flight')
+      then raise(abort, 'a pending event can only become in_flight, by a claim')
+    when old.status = 'delivered' and new.status not in ('delivered', 'failed')
+      then raise(abort, 'a delivered event can only become failed, by a consumer''s report')
+    when old.status = 'failed' and new.status not in ('failed', 'pending')
+      then raise(abort, 'a failed event can only become pending, by a replay')
+    when old.status = 'pending' and new.status = 'in_flight' and new.claim_seq <> old.claim_seq + 1
+      then raise(abort, 'a claim must raise claim_seq by exactly one')
+    when (old.status <> 'pending' or new.status <> 'in_flight') and new.claim_seq <> old.claim_seq
+      then raise(abort, 'claim_seq changes with a claim only')
+    when old.status <> 'pending' and new.status = 'pending' and new.retry_after is null
+      then raise(abort, 'an event that becomes pending again must have retry_after set')
+    when old.status = 'failed' and new.status = 'pending' and new.failure_history = old.failure_history
+      then raise(abort, 'a replay must record the cycle that it closes in failure_history')
+  end;
+end;
+
+create trigger outbox_identity before update of id, seq, idempotency_key on outbox
+  when new.id <> old.id or new.seq <> old.seq or new.idempotency_key is not coalesce(old.idempotency_key, old.id)
+begin
+  select raise(abort, 'id, seq and idempotency_key never change');
+end;
+
+create trigger audit_no_update before update on audit
+begin
+  select raise(abort, 'the audit is append-only: a record cannot be changed');
+end;
+
+create trigger audit_no_delete before delete on audit
+begin
+  select raise(abort, 'the audit is append-only: a record cannot be deleted');
+end;
+
+-- Dead letters: failed_at and cluster_id are set while an event is failed, whoever writes. The first event of a group
+-- makes its row.
+create trigger outbox_failure_insert after insert on outbox when new.status = 'failed'
+begin
+  update outbox set failed_at = coalesce(failed_at, strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000Z') where seq = new.seq;
+end;
+
+create trigger outbox_failure_begin after update of status on outbox
+  when new.status = 'failed' and old.status <> 'failed' and new.failed_at is null
+begin
+  update outbox set failed_at = strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000Z' where seq = new.seq;
+end;
+
+create trigger outbox_failure_cluster after update of failed_at on outbox
+  when new.status = 'failed' and new.failed_at is not null and new.cluster_id is null
+begin
+  insert into failure_clusters (event_type, source, target, failure_class, fingerprint, sample_error, first_seen_at)
+  select new.event_type, new.source, new.target, coalesce(new.failure_class, 'Error'), coalesce(new.fingerprint, ''),
+         coalesce(new.last_error, ''), new.failed_at
+  where not exists (
+    select 1 from failure_clusters
+    where fingerprint = coalesce(new.fingerprint, '') and event_type = new.event_type and source = new.source
+      and coalesce(target, '') = coalesce(new.target, '') and failure_class = coalesce(new.failure_class, 'Error'));
+  update outbox
+  set cluster_id = (
+    select id from failure_clusters
+    where fingerprint = coalesce(new.fingerprint, '') and event_type = new.event_type and source = new.source
+      and coalesce(target, '') = coalesce(new.target, '') and failure_class = coalesce(new.failure_class, 'Error'))
+  where seq = new.seq;
+end;
+
+create trigger outbox_failure_end after update of status on outbox
+  when old.status = 'failed' and new.status <> 'failed'
+begin
+  update failure_clusters set replayed = replayed + 1 where id = old.cluster_id;
+  update outbox set failed_at = null, cluster_id = null where seq = new.seq and failed_at is not null;
+end;
+
+-- Ordering keys.
 
 -- Which handlers want which events; to be asked by seq.
 create view outbox_subscribers (seq, handler_name) as
@@ -100,33 +169,3 @@ begin
   update outbox set key_subscribed = not key_subscribed
     where seq in (select seq from outbox_keyed where generation = old.generation and key_subscribed <> wanted);
 end;
-
--- The triggers unblock what waited for events that nobody wants.
-update outbox set key_subscribed = 0 where seq in (select seq from outbox_keyed where not wanted);
-
--- What the patrol found stranded and healed: the latest thousand.
-create table stranded (
-  id integer primary key autoincrement,
-  at text not null,
-  event_id text not null,
-  event_type text not null,
-  generation integer not null,
-  cause text not null
-    constraint "cause must be passed_over, no_claim or blocker_gone"
-      check (cause in ('passed_over', 'no_claim', 'blocker_gone'))
-) strict;
-
--- Who patrols, until when nobody else does, and where it goes on: behind an ordering key, then behind a place in
--- outbox_due.
-create table patrol (
-  one integer primary key constraint "there is one patrol" check (one = 1),
-  holder text not null default '',
-  lease_until text,
-  part text not null default 'keys'
-    constraint "part must be keys or due" check (part in ('keys', 'due')),
-  place text not null default '',
-  place_generation integer not null default 0,
-  place_blocked integer not null default 0,
-  place_seq integer not null default 0
-) strict;
-insert into patrol (one) values (1);

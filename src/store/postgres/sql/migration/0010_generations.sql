@@ -1,5 +1,32 @@
--- The gate at the end of a generation, in the database: nobody publishes into a retired generation, and none is retired
--- while a transaction that is older than its drain may still commit events into it. Functions only: runs in milliseconds.
+-- Deployment generations: allocated, live, draining, retired. Nobody publishes into a retired generation (0003), and none is
+-- retired while a transaction that is older than its drain may still commit events into it. Functions only: runs in
+-- milliseconds.
+
+-- Takes the wanted generation, or the next free one.
+create function core.generation_allocate(p_wanted bigint, p_note text, p_actor text, p_surface text, p_reason text)
+returns core.deployments
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_row core.deployments;
+begin
+    if p_wanted < 1 then
+        raise exception 'generation: expected 1 or more, got %', p_wanted using errcode = 'SL422';
+    end if;
+    lock table core.deployments in share row exclusive mode;
+    insert into core.deployments (generation, note, changed_by)
+    values (coalesce(p_wanted, (select coalesce(max(generation), 0) + 1 from core.deployments)), coalesce(p_note, ''), p_actor)
+    on conflict do nothing
+    returning * into v_row;
+    if not found then
+        raise exception 'generation % is already allocated', p_wanted using errcode = 'SL409';
+    end if;
+    insert into core.audit (actor, surface, action, reason, detail)
+    values (p_actor, p_surface, 'generation.allocate', coalesce(p_reason, ''), jsonb_build_object('generation', v_row.generation));
+    return v_row;
+end
+$$;
 
 -- The transactions that began before generation p_generation was drained and may still commit events into it. A
 -- prepared transaction (gid) counts when it has written to core.outbox: it does nothing else any more.
@@ -45,9 +72,10 @@ as $$
     order by 5 nulls first, 1
 $$;
 
--- As before; refuses to retire a generation into which an open transaction may still publish, and notes the time of a
--- drain as late as it can: whoever began before it has to end first.
-create or replace function core.generation_move(p_generation bigint, p_state text, p_actor text, p_surface text, p_reason text)
+-- allocated -> live -> draining -> retired, and draining -> live for a rollback. Refuses to retire a generation into which
+-- an open transaction may still publish, and notes the time of a drain as late as it can: whoever began before it has to
+-- end first.
+create function core.generation_move(p_generation bigint, p_state text, p_actor text, p_surface text, p_reason text)
 returns core.deployments
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -90,77 +118,38 @@ begin
 end
 $$;
 
--- As before; refuses a generation that is retired.
-create or replace function core.outbox_publish(
-    p_event_type      text,
-    p_payload         jsonb       default '{}',
-    p_source          text        default 'core',
-    p_target          text        default null,
-    p_generation      bigint      default null,
-    p_event_id        uuid        default null,
-    p_event_version   int         default 1,
-    p_occurred_at     timestamptz default null,
-    p_workspace_id    uuid        default null,
-    p_idempotency_key text        default null,
-    p_trace_context   text        default null,
-    p_ordering_key    text        default null,
-    p_channel         text        default null,
-    p_class           text        default null,
-    p_content_class   text        default 'default',
-    p_retry_after     timestamptz default null
-) returns uuid
+-- Moves up to p_limit pending events to another generation: what is left of one that has no workers any
+-- more. Each call leaves an audit row with its count.
+create function core.outbox_reroute(p_from bigint, p_to bigint, p_limit int, p_actor text, p_surface text, p_reason text) returns bigint
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_id         uuid   := coalesce(p_event_id, core.uuid_v7());
-    v_generation bigint := coalesce(p_generation, core.default_generation());
-    v_channel    text   := coalesce(p_channel, 'outbox_gen_' || v_generation || coalesce('_' || p_class, ''));
-    v_limit      int;
+    v_moved bigint;
 begin
-    if p_event_type is null or p_event_type !~ '^[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$' or octet_length(p_event_type) > 255 then
-        raise exception 'p_event_type: expected dot-separated names such as scan.completed, got %', coalesce(quote_literal(p_event_type), 'null')
-            using errcode = 'SL422';
+    if p_from = p_to or p_to < 1 then
+        raise exception 'to: expected another generation than %, got %', p_from, p_to using errcode = 'SL422';
     end if;
-    if p_source is null or p_source !~ '^[a-z][a-z0-9_]*$' then
-        raise exception 'p_source: expected a context name ([a-z][a-z0-9_]*), got %', coalesce(quote_literal(p_source), 'null')
-            using errcode = 'SL422';
+    update core.outbox o
+    set generation = p_to, retry_after = coalesce(o.retry_after, now()), progress = null, lane = '',
+        channel = case when o.channel = 'outbox_gen_' || p_from or o.channel like 'outbox\_gen\_' || p_from || '\_%'
+                       then 'outbox_gen_' || p_to || substr(o.channel, length('outbox_gen_' || p_from) + 1)
+                       else o.channel end
+    where o.id = any (array(
+        select c.id from core.outbox c
+        where c.generation = p_from and c.status = 'pending' and c.deleted_at is null
+        order by c.seq limit p_limit for update skip locked));
+    get diagnostics v_moved = row_count;
+    if v_moved > 0 then
+        perform pg_notify('outbox_gen_' || p_to, '');
+        insert into core.audit (actor, surface, action, count, reason, detail)
+        values (p_actor, p_surface, 'reroute', v_moved, coalesce(p_reason, ''),
+                jsonb_build_object('from_generation', p_from, 'to_generation', p_to));
     end if;
-    if p_target !~ '^[a-z][a-z0-9_]*$' then
-        raise exception 'p_target: expected a context name ([a-z][a-z0-9_]*) or null for a broadcast, got %', quote_literal(p_target)
-            using errcode = 'SL422';
-    end if;
-    if v_generation < 1 then
-        raise exception 'p_generation: expected 1 or more, got %', v_generation using errcode = 'SL422';
-    end if;
-    -- An event that is there already may be published again: its first answer was lost.
-    if exists (select from core.deployments d where d.generation = v_generation and d.state = 'retired')
-       and not exists (select from core.outbox o where o.id = v_id) then
-        raise exception 'generation % is retired: publish to a live one', v_generation using errcode = 'SL409';
-    end if;
-    if v_channel !~ '^[a-z_][a-z0-9_]*$' or octet_length(v_channel) > 63 then
-        raise exception 'p_channel: expected at most 63 bytes of [a-z0-9_], got %', quote_literal(v_channel) using errcode = 'SL422';
-    end if;
-    if p_payload is null or jsonb_typeof(p_payload) <> 'object' then
-        raise exception 'p_payload: expected a JSON object, got %', coalesce(jsonb_typeof(p_payload), 'null') using errcode = 'SL422';
-    end if;
-    select value::int into v_limit from core.settings where key = 'payload_max_bytes';
-    if octet_length(p_payload::text) > v_limit then
-        raise exception 'p_payload: % bytes, the limit is % (core.settings, payload_max_bytes)', octet_length(p_payload::text), v_limit
-            using errcode = 'SL422';
-    end if;
-    if p_trace_context !~ '^[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$' then
-        raise exception 'p_trace_context: expected a W3C traceparent, got %', quote_literal(p_trace_context) using errcode = 'SL422';
-    end if;
-
-    insert into core.outbox (id, event_type, event_version, occurred_at, source, target, content_class, channel, generation,
-                             workspace_id, payload, idempotency_key, trace_context, ordering_key, retry_after)
-    values (v_id, p_event_type, p_event_version, coalesce(p_occurred_at, now()), p_source, p_target, p_content_class, v_channel,
-            v_generation, p_workspace_id, p_payload, coalesce(p_idempotency_key, v_id::text), p_trace_context, p_ordering_key,
-            p_retry_after)
-    on conflict (id) do nothing;
-    return v_id;
+    return v_moved;
 end
 $$;
 
-revoke all on function core.generation_publishers(bigint) from public;
+revoke all on function core.generation_allocate(bigint, text, text, text, text), core.generation_publishers(bigint),
+    core.generation_move(bigint, text, text, text, text),
+    core.outbox_reroute(bigint, bigint, int, text, text, text) from public;

@@ -1,37 +1,5 @@
 -- The patrol: walks what is kept, slice by slice, and heals what every other part has missed, whatever the cause. What it
--- finds is a defect somewhere: it is recorded in core.stranded, counted and said aloud.
--- New tables and functions only: takes no time.
-
--- Where the patrol is and who walks it: one process at a time.
-create table core.patrol (
-    single      boolean     primary key default true check (single),
-    holder      text        not null default '',
-    lease_until timestamptz not null default '-infinity',
-    generation  bigint      not null default 0,
-    after       bigint      not null default -9223372036854775807
-) with (fillfactor = 50);
-insert into core.patrol default values;
-
--- Slices of 4,096 numbers in which everything was settled when the patrol came by: walked again only after a day.
-create table core.patrol_slices (
-    generation bigint      not null,
-    slice      bigint      not null,
-    settled_at timestamptz not null default now(),
-    primary key (generation, slice)
-);
-
-create table core.stranded (
-    id         bigint      generated always as identity primary key,
-    at         timestamptz not null default now(),
-    event_id   uuid        not null,
-    event_type text        not null,
-    generation bigint      not null,
-    cause      text        not null
-);
-create index stranded_at on core.stranded (at);
-comment on table core.patrol is 'Where the patrol is and which process walks it';
-comment on table core.patrol_slices is 'Slices of numbers that the patrol found wholly settled';
-comment on table core.stranded is 'Events that the patrol found stranded, and why; the latest 1,000';
+-- finds is a defect somewhere: it is recorded in core.stranded, counted and said aloud. Functions only: runs in milliseconds.
 
 -- One step of the patrol: slices until p_rows rows were read or the round is over. Heals
 --   passed_over   pending, new, older than p_overlooked, at or below the low mark of a group that wants it: made due;
@@ -233,5 +201,5 @@ begin
 end
 $$;
 
-revoke all on function core.patrol_step(text, interval, interval, interval, int), core.patrol_heal(jsonb), core.patrol_release_keys()
-    from public;
+revoke all on function core.patrol_step(text, interval, interval, interval, int), core.patrol_heal(jsonb),
+    core.patrol_release_keys() from public;
