@@ -106,11 +106,19 @@ Result<std::unique_ptr<cli::Daemon>> start_daemon(const cli::DaemonRequest& requ
                             SLUICE_VERSION,
                             library::uniform01,
                             library::process_is_gone,
-                            [log](const config::Config& config) { return sink::open_sinks(config, log); },
+                            [log](const config::Config& config, const std::function<Timestamp()>& clock) {
+                              return sink::open_sinks(config, log, clock);
+                            },
                             alert_channels(request.config)};
   auto daemon = daemon::Daemon::start(request.config, std::move(parts));
   if (!daemon) return std::move(daemon).error();
   return std::unique_ptr<cli::Daemon>{std::make_unique<ServingDaemon>(*std::move(daemon))};
+}
+
+Result<ops::Trial> try_sink(const config::Config& config, const std::string& name, const EventEnvelope& event) {
+  auto tried = sink::probe_declared(config, logger(config, kFirstGeneration), name, event);
+  if (!tried) return std::move(tried).error();
+  return ops::Trial{tried->ok, std::move(tried->status), std::move(tried->detail), tried->took};
 }
 
 std::vector<store::MigrationText> migrations(config::StoreUrl::Kind kind) {
@@ -126,7 +134,7 @@ int main(int argc, char** argv) {
   cli::Console console{
       std::cin, std::cout, std::cerr, ::isatty(STDIN_FILENO) == 1, out_is_tty, color, ::isatty(STDERR_FILENO) == 1};
   const cli::Adapters adapters{
-      open_store,    start_daemon, migrations, std::make_shared<cli::PosixInterruption>(), ops::Entropy::system(),
-      alert_channels};
+      open_store,     start_daemon, migrations, std::make_shared<cli::PosixInterruption>(), ops::Entropy::system(),
+      alert_channels, try_sink};
   return static_cast<int>(cli::run(invocation, console, adapters));
 }

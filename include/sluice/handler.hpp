@@ -83,17 +83,22 @@ class SqlError : public HandlerError {
 
 /// How an event went, for handlers that want to say more than by returning or throwing.
 struct Verdict {
-  enum class Kind { handled, deferred, failed };
+  enum class Kind { handled, deferred, failed, stopped };
   Kind kind = Kind::handled;
-  Timestamp until{};                    ///< deferred
+  Timestamp until{};                    ///< deferred, unless `retry_after` is set
   std::string error_class;              ///< failed
-  std::string message;                  ///< failed
+  std::string message;                  ///< failed, stopped
   bool terminal = false;                ///< failed: no retry
-  std::optional<Duration> retry_after;  ///< failed: not before, as the peer asked
+  std::optional<Duration> retry_after;  ///< failed: not before, as the peer asked; deferred: for this long
 
   static Verdict handled() { return {}; }
   /// Not now: comes again at `until`, and no attempt is counted.
   static Verdict defer_until(Timestamp until) { return {Kind::deferred, until, {}, {}, false, {}}; }
+  /// The same, this long from the store's now: whoever has no reason to name a time needs no clock.
+  static Verdict defer_for(Duration wait) { return {Kind::deferred, {}, {}, {}, false, wait}; }
+  /// Cut short by Delivery::stop. When the handler's time had run out it is a timeout; else the event is given back
+  /// and no attempt is counted.
+  static Verdict stopped(std::string message) { return {Kind::stopped, {}, {}, std::move(message), false, {}}; }
   static Verdict failed(std::string error_class, std::string message) {
     return {Kind::failed, {}, std::move(error_class), std::move(message), false, {}};
   }
@@ -105,7 +110,8 @@ struct Delivery {
   std::int64_t generation = 0;
   std::vector<int> attempts;  ///< failed attempts of this cycle before this one, per event
   /// Asked to stop when the claim was lost, the handler's timeout passed, or the process has to end: what
-  /// is done from then on may be done again elsewhere.
+  /// is done from then on may be done again elsewhere. A handler that throws because of it has not failed,
+  /// unless its time had run out or what it throws is terminal.
   std::stop_token stop;
 };
 

@@ -52,7 +52,7 @@ struct ListenerOptions {
   Duration claim_ttl = std::chrono::seconds{300};     ///< renewed at a third of it while handlers run
   Duration poll = std::chrono::seconds{5};            ///< how often to look while nothing can be heard
   Duration safety_poll = std::chrono::seconds{10};    ///< how often to look although all seems well
-  Duration drain_timeout = std::chrono::seconds{30};  ///< stop() gives back what has not begun by then
+  Duration drain_timeout = std::chrono::seconds{30};  ///< by then stop() gives back what is not done
   bool reaper = true;                                 ///< also takes back the claims of workers that died; many may
   bool retention = false;  ///< also removes what is older than 45 + 7 days; one per database is enough
   /// Also heals events that no claim would find. One process at a time does, whichever is there.

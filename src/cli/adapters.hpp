@@ -9,6 +9,7 @@
 #include "config/config.hpp"
 #include "config/store_url.hpp"
 #include "ops/entropy.hpp"
+#include "ops/sinks.hpp"
 #include "store/store.hpp"
 
 namespace sluice::cli {
@@ -64,6 +65,9 @@ struct Adapters {
   ops::Entropy entropy;
   /// One per alert receiver that is configured; nothing is connected yet.
   std::function<std::vector<std::unique_ptr<alert::AlertChannel>>(const config::Config&)> alert_channels;
+  /// Delivers the event to the sink that the configuration declares under that name, from this process. not_found when
+  /// it declares none.
+  std::function<Result<ops::Trial>(const config::Config&, const std::string& name, const EventEnvelope&)> try_sink;
 };
 
 }  // namespace sluice::cli

@@ -121,7 +121,7 @@ std::vector<Command> serve_commands() {
             {"--drain-timeout",
              "",
              "DURATION",
-             "a stop gives back what has not begun by then; default 30s",
+             "by then a stop gives back what is not done; default 30s",
              {},
              "worker.drain_timeout"},
             {"--log-level",

@@ -7,6 +7,7 @@
 #include "cli/session.hpp"
 #include "cli/table.hpp"
 #include "cli/when.hpp"
+#include "ops/sinks.hpp"
 #include "ops/status_report.hpp"
 #include "ops/workers.hpp"
 
@@ -53,6 +54,9 @@ std::vector<std::string> concerns(const ops::StatusReport& report) {
       lines.push_back("worker " + worker.identity + " of generation " + std::to_string(worker.generation) +
                       ": its listener is " + worker.listener);
     }
+  }
+  for (const auto& sink : report.sinks) {
+    if (!sink.takes_deliveries()) lines.push_back("sink " + sink.declared.name + " is " + ops::why_stopped(sink));
   }
   const std::size_t shown = std::min(report.unsubscribed.size(), kUnsubscribedShown);
   for (std::size_t at = 0; at < shown; ++at) lines.push_back(sentence(report.unsubscribed[at], report.now));

@@ -18,6 +18,7 @@ std::vector<Command> audit_commands();
 std::vector<Command> generation_commands();
 std::vector<Command> subscription_commands();
 std::vector<Command> worker_commands();
+std::vector<Command> sink_commands();
 std::vector<Command> status_commands();
 std::vector<Command> doctor_commands();
 std::vector<Command> check_commands();

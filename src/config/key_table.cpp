@@ -88,7 +88,7 @@ const std::vector<Key>& table() {
        "--drain-timeout",
        {"SLUICE_WORKER_DRAIN_TIMEOUT"},
        "30s",
-       "a stop gives back what has not begun by then",
+       "by then a stop gives back what is not done",
        Secrecy::open,
        [](Config& c, const Given& g) { return read(c.worker.drain_timeout, g); }},
       {"worker.threads",

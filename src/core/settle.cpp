@@ -14,6 +14,7 @@ Settlement give_back(const Outcome& outcome) {
   settlement.next = Status::pending;
   settlement.cause = Cause::release;
   settlement.not_before = outcome.not_before;
+  settlement.delay = outcome.wait.value_or(Duration::zero());
   return settlement;
 }
 

@@ -17,15 +17,17 @@ namespace sluice {
 struct Outcome {
   enum class Kind { handled, failed, deferred, released, expired };
   Kind kind = Kind::handled;
-  Failure failure;                      ///< failed
+  Failure failure;                      ///< failed; released: what a run that was cut short said, if anything
   std::optional<Duration> retry_after;  ///< failed: the peer asked for at least this long (capped at an hour)
   std::optional<Timestamp> not_before;  ///< deferred
+  std::optional<Duration> wait;         ///< deferred: for this long from the store's now instead
 
   static Outcome handled() { return {}; }
-  static Outcome failed(Failure failure) { return {Kind::failed, std::move(failure), {}, {}}; }
-  static Outcome deferred(Timestamp until) { return {Kind::deferred, {}, {}, until}; }
-  static Outcome released() { return {Kind::released, {}, {}, {}}; }
-  static Outcome expired() { return {Kind::expired, {}, {}, {}}; }
+  static Outcome failed(Failure failure) { return {Kind::failed, std::move(failure), {}, {}, {}}; }
+  static Outcome deferred(Timestamp until) { return {Kind::deferred, {}, {}, until, {}}; }
+  static Outcome deferred_for(Duration wait) { return {Kind::deferred, {}, {}, {}, wait}; }
+  static Outcome released(Failure said = {}) { return {Kind::released, std::move(said), {}, {}, {}}; }
+  static Outcome expired() { return {Kind::expired, {}, {}, {}, {}}; }
 };
 
 /// The next state and how to get there.

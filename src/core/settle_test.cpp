@@ -94,6 +94,10 @@ TEST(Settle, ReleasedCountsNothingAndIsDueAtOnce) {
 
 TEST(Settle, DeferredCountsNothingAndWaitsForItsTime) {
   const Timestamp until{1'000'000s};
+  const Settlement relative = settle(4, Outcome::deferred_for(30s), plain(), 0.5);
+  EXPECT_EQ(relative.delay, 30s);
+  EXPECT_FALSE(relative.not_before);
+  EXPECT_FALSE(relative.counts_attempt);
   const Settlement settlement = settle(4, Outcome::deferred(until), plain(), 0.5);
   EXPECT_EQ(settlement.next, Status::pending);
   EXPECT_EQ(settlement.cause, Cause::release);

@@ -12,6 +12,8 @@ namespace sluice::daemon {
 namespace {
 
 constexpr int kFirstBatch = 10;
+// How soon a sink follows what another process, or an operator, did to it.
+constexpr Duration kSinkInterval = std::chrono::seconds{2};
 
 // Bulk changes that an operator started: this process carries them out, or takes over from one that died. What was
 // replayed can be delivered here at once.
@@ -55,6 +57,13 @@ Result<void> Daemon::begin(const config::Config& config) {
   if (auto started = delivery_.start(config); !started) return started;
   launch(operations_service(runner_, delivery_), operations_);
   launch({"overview", [this](const std::stop_token&) { return overview_.step(parts_.entropy.clock()); }, [] {}},
+         nothing_);
+  launch({"sinks",
+          [this](const std::stop_token&) -> Result<Duration> {
+            if (auto done = delivery_.sync_sinks(); !done) return std::move(done).error();
+            return kSinkInterval;
+          },
+          [] {}},
          nothing_);
   ready_ = true;
   return {};
@@ -140,7 +149,7 @@ http::Exposed Daemon::expose(std::string_view accept) {
   metrics_.process.sample();
   if (alerts_) runtime::mirror(metrics_, alerts_->status());
   std::map<std::string, std::string> states;
-  for (const http::SinkReport& sink : delivery_.list()) states.emplace(sink.status.name, name(sink.status.state));
+  for (const sink::SinkStatus& sink : delivery_.list()) states.emplace(sink.name, name(sink.state));
   metrics_.traffic.show_sinks(states);
   const auto format = telemetry::metrics_format(accept);
   return {std::string{telemetry::content_type(format)}, telemetry::expose(registry_, format)};

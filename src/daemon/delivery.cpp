@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "ops/sinks.hpp"
+#include "runtime/service.hpp"
+
 namespace sluice::daemon {
 namespace {
 
@@ -23,7 +26,8 @@ Result<void> unsubscribe(store::Registering& store, Generation generation, const
 }  // namespace
 
 Result<std::unique_ptr<Delivery::Shift>> Delivery::prepare(const config::Config& config) const {
-  auto sinks = parts_.open_sinks(config);
+  if (auto set = board_.set_clock(); !set) return std::move(set).error();
+  auto sinks = parts_.open_sinks(config, board_.clock());
   if (!sinks) return std::move(sinks).error();
   auto shift = std::make_unique<Shift>(Shift{config, *std::move(sinks), {}, {}});
   for (const auto& subscription : config.declared.subscriptions) {
@@ -34,6 +38,7 @@ Result<std::unique_ptr<Delivery::Shift>> Delivery::prepare(const config::Config&
 }
 
 Result<void> Delivery::begin(Shift& shift) {
+  if (auto known = board_.put_up(shift.sinks, shift.served); !known) return known;
   for (const auto& [sink, unused] : shift.served) {
     auto begun = begin(shift, sink, shift.supervisors.empty());
     if (!begun) {
@@ -74,7 +79,7 @@ Result<runtime::HandlerSet> Delivery::handlers(const Shift& shift, const std::st
 }
 
 Outlet Delivery::outlet(const Shift& shift, const std::string& sink) const {
-  return {sink, shift.sinks.at(sink), parts_.metrics};
+  return {sink, shift.sinks.at(sink), parts_.metrics, board_};
 }
 
 Result<void> Delivery::start(const config::Config& config) {
@@ -142,26 +147,21 @@ void Delivery::wake() {
   for (const auto& supervisor : current_->supervisors) supervisor->wake();
 }
 
-http::SinkReport Delivery::report(const std::string& name, const sink::Sink& sink) const {
-  const std::lock_guard lock{mutex_};
-  http::SinkReport report{sink.status(), {}};
-  if (current_) {
-    if (const auto served = current_->served.find(name); served != current_->served.end()) {
-      report.subscriptions = served->second;
-    }
-  }
-  return report;
-}
-
-std::vector<http::SinkReport> Delivery::list() const {
+std::vector<sink::SinkStatus> Delivery::list() const {
   Sinks sinks;
   {
     const std::lock_guard lock{mutex_};
     if (current_) sinks = current_->sinks;
   }
-  std::vector<http::SinkReport> reports;
-  for (const auto& [name, sink] : sinks) reports.push_back(report(name, *sink));
-  return reports;
+  std::vector<sink::SinkStatus> statuses;
+  for (const auto& [unused, sink] : sinks) statuses.push_back(sink->status());
+  return statuses;
+}
+
+void Delivery::refresh() {
+  if (auto done = board_.sync(); !done) {
+    runtime::log_error(parts_.logger, "cannot read the state of the sinks; trying again", done.error());
+  }
 }
 
 Result<std::shared_ptr<sink::Sink>> Delivery::find(const std::string& name) const {
@@ -172,38 +172,10 @@ Result<std::shared_ptr<sink::Sink>> Delivery::find(const std::string& name) cons
   return Error{ErrorCode::not_found, Retry::never, "there is no sink " + name, "name", {}};
 }
 
-void Delivery::log_switch(std::string_view what, const std::string& name, const store::Actor& actor) const {
-  parts_.logger.info(what,
-                     {{"sink", name}, {"actor", actor.name}, {"surface", actor.surface}, {"reason", actor.reason}});
-}
-
-Result<http::SinkReport> Delivery::pause(const std::string& name, const store::Actor& actor) {
-  const auto sink = find(name);
-  if (!sink) return sink.error();
-  (*sink)->pause();
-  log_switch("sink paused", name, actor);
-  return report(name, **sink);
-}
-
-Result<http::SinkReport> Delivery::resume(const std::string& name, const store::Actor& actor) {
-  const auto sink = find(name);
-  if (!sink) return sink.error();
-  (*sink)->resume();
-  log_switch("sink resumed", name, actor);
-  wake();
-  return report(name, **sink);
-}
-
 Result<sink::ProbeReport> Delivery::probe(const std::string& name) {
   const auto sink = find(name);
   if (!sink) return sink.error();
-  EnvelopeDraft draft;
-  draft.event_id = make_uuid_v7(parts_.entropy.clock(), parts_.entropy.random());
-  draft.event_type = "sluice.test";
-  draft.source = "sluice";
-  draft.occurred_at = parts_.entropy.clock();
-  draft.payload = R"({"message":"a test delivery; nothing happened"})";
-  return (*sink)->probe(EventEnvelope::trusted(draft));
+  return (*sink)->probe(ops::trial_event(parts_.entropy));
 }
 
 }  // namespace sluice::daemon

@@ -13,6 +13,7 @@
 
 #include "config/config.hpp"
 #include "daemon/handlers.hpp"
+#include "daemon/sink_board.hpp"
 #include "http/desk.hpp"
 #include "runtime/supervisor.hpp"
 #include "sink/sink.hpp"
@@ -21,9 +22,8 @@
 
 namespace sluice::daemon {
 
-using Sinks = std::map<std::string, std::shared_ptr<sink::Sink>>;
-/// The sinks of a configuration, by name; `log` is always there.
-using OpenSinks = std::function<Result<Sinks>(const config::Config& config)>;
+/// The sinks of a configuration, by name; `log` is always there. `clock` is the store's time.
+using OpenSinks = std::function<Result<Sinks>(const config::Config& config, const std::function<Timestamp()>& clock)>;
 
 /// The handler that logs every event where nothing else is declared.
 inline constexpr std::string_view kLogHandler = "sluice.log";
@@ -42,7 +42,8 @@ struct DeliveryParts {
 
 class Delivery final : public http::SinkDesk {
  public:
-  explicit Delivery(DeliveryParts parts) : parts_(std::move(parts)) {}
+  explicit Delivery(DeliveryParts parts)
+      : parts_(std::move(parts)), board_({parts_.store, parts_.fresh_identity(), parts_.logger, [this] { wake(); }}) {}
   ~Delivery() override { stop(); }
   Delivery(const Delivery&) = delete;
   Delivery& operator=(const Delivery&) = delete;
@@ -57,9 +58,11 @@ class Delivery final : public http::SinkDesk {
   /// Something may be claimable.
   void wake();
 
-  [[nodiscard]] std::vector<http::SinkReport> list() const override;
-  Result<http::SinkReport> pause(const std::string& name, const store::Actor& actor) override;
-  Result<http::SinkReport> resume(const std::string& name, const store::Actor& actor) override;
+  /// Exchanges with the store what this process and the others know about the sinks.
+  Result<void> sync_sinks() { return board_.sync(); }
+
+  [[nodiscard]] std::vector<sink::SinkStatus> list() const override;
+  void refresh() override;
   Result<sink::ProbeReport> probe(const std::string& name) override;
 
  private:
@@ -80,10 +83,9 @@ class Delivery final : public http::SinkDesk {
   Result<void> forget(const Shift& before, const Shift& after);
   Result<void> forget_log_handler(const Shift& shift);
   Result<std::shared_ptr<sink::Sink>> find(const std::string& name) const;
-  [[nodiscard]] http::SinkReport report(const std::string& name, const sink::Sink& sink) const;
-  void log_switch(std::string_view what, const std::string& name, const store::Actor& actor) const;
 
   DeliveryParts parts_;
+  mutable SinkBoard board_;
   mutable std::mutex mutex_;        // guards the pointer, for the desk
   std::shared_ptr<Shift> current_;  // none: stopped
 };

@@ -16,6 +16,8 @@ EventHandler delivering_to(Outlet outlet, double rate) {
       const auto began = std::chrono::steady_clock::now();
       auto verdicts = outlet.sink->deliver(due, delivery);
       const auto took = std::chrono::steady_clock::now() - began;
+      // Before the events are settled: a receiver that is gone is known to be gone after a crash too.
+      outlet.board.report(outlet.name);
       outlet.metrics.sink_delivered(outlet.name, verdicts, std::chrono::duration_cast<Duration>(took));
       return verdicts;
     });

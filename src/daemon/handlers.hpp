@@ -5,17 +5,19 @@
 #include <string>
 
 #include "config/config.hpp"
+#include "daemon/sink_board.hpp"
 #include "runtime/handler_set.hpp"
 #include "sink/sink.hpp"
 #include "telemetry/metrics_set.hpp"
 
 namespace sluice::daemon {
 
-/// Where deliveries go, and who counts them; the metrics outlive the handler.
+/// Where deliveries go, and who is told of them; metrics and board outlive the handler.
 struct Outlet {
   std::string name;  ///< of the sink
   std::shared_ptr<sink::Sink> sink;
   telemetry::TrafficMetrics& metrics;
+  SinkBoard& board;
 };
 
 /// A handler that delivers to the sink, at no more than the subscription's own rate.

@@ -13,20 +13,14 @@
 
 namespace sluice::http {
 
-/// A sink as the API shows and switches it.
-struct SinkReport {
-  sink::SinkStatus status;
-  std::vector<std::string> subscriptions;  ///< names of the handlers that it serves
-};
-
-/// The sinks of this process.
+/// The sinks of this process; what all processes share of them is in the store.
 class SinkDesk {
  public:
   virtual ~SinkDesk() = default;
-  [[nodiscard]] virtual std::vector<SinkReport> list() const = 0;
+  [[nodiscard]] virtual std::vector<sink::SinkStatus> list() const = 0;
+  /// Their state in the store has changed: takes it over now instead of within seconds.
+  virtual void refresh() = 0;
   /// not_found when there is no such sink.
-  virtual Result<SinkReport> pause(const std::string& name, const store::Actor& actor) = 0;
-  virtual Result<SinkReport> resume(const std::string& name, const store::Actor& actor) = 0;
   virtual Result<sink::ProbeReport> probe(const std::string& name) = 0;
 };
 

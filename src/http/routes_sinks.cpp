@@ -4,18 +4,17 @@
 #include "http/reading.hpp"
 #include "http/routes.hpp"
 #include "ops/json_object.hpp"
+#include "ops/sinks.hpp"
 
 namespace sluice::http {
 namespace {
 
-std::string to_json(const SinkReport& report) {
-  const sink::SinkStatus& status = report.status;
+// With what this process knows of its deliveries; one that it does not serve has none.
+std::string to_json(const store::SinkRecord& sink, Timestamp now, const std::optional<sink::SinkStatus>& here) {
+  const sink::SinkStatus status = here.value_or(sink::SinkStatus{});
   const auto tried = status.delivered + status.failed;
-  ops::JsonObject object;
-  object.text("name", status.name)
-      .text("kind", status.kind)
-      .text("target", status.target)
-      .text("state", name(status.state))
+  return ops::JsonObject{ops::to_json(sink, now)}
+      .boolean("served_here", here.has_value())
       .number("in_flight", status.in_flight)
       .number("delivered", status.delivered)
       .number("failed", status.failed)
@@ -25,36 +24,46 @@ std::string to_json(const SinkReport& report) {
       .decimal("p95_ms", status.p95_ms)
       .text("last_error", status.last_error)
       .time("last_failed_at", status.last_failed_at)
-      .time("resumes_at", status.resumes_at)
-      .texts("subscriptions", report.subscriptions);
-  return object.str();
+      .str();
+}
+
+std::optional<sink::SinkStatus> here(const Desk& desk, const std::string& name) {
+  if (desk.sinks == nullptr) return std::nullopt;
+  for (sink::SinkStatus& status : desk.sinks->list()) {
+    if (status.name == name) return std::move(status);
+  }
+  return std::nullopt;
 }
 
 Result<std::string> list_sinks(Desk& desk, const Call&) {
+  const auto all = desk.store.sinks();
+  if (!all) return all.error();
   std::vector<std::string> texts;
-  if (desk.sinks != nullptr) {
-    for (const SinkReport& report : desk.sinks->list()) texts.push_back(to_json(report));
+  for (const store::SinkRecord& sink : all->sinks) {
+    texts.push_back(to_json(sink, all->now, here(desk, sink.declared.name)));
   }
   return ops::JsonObject{}.array("sinks", texts).str();
 }
 
 Error no_such_sink(const std::string& name) {
-  return {ErrorCode::not_found, Retry::never, "there is no sink " + name, "name", "`GET /v1/sinks` lists them"};
+  return {ErrorCode::not_found, Retry::never, "this daemon has no sink " + name, "name", "`GET /v1/sinks` lists them"};
 }
 
-Result<std::string> change(Desk& desk, const Call& call,
-                           Result<SinkReport> (SinkDesk::*verb)(const std::string&, const store::Actor&)) {
+using SwitchSink = Result<store::SinkRecord> (*)(store::Switching&, const std::string&, const store::Actor&);
+
+Result<std::string> change(Desk& desk, const Call& call, SwitchSink use) {
   const auto body = body_of(call, {reason_parameter()});
   if (!body) return body.error();
-  const std::string& name = call.path.at("name");
-  if (desk.sinks == nullptr) return no_such_sink(name);
-  const auto changed = (desk.sinks->*verb)(name, actor_of(call, *body->text("reason")));
+  const auto changed = use(desk.store, call.path.at("name"), actor_of(call, *body->text("reason")));
   if (!changed) return changed.error();
-  return to_json(*changed);
+  if (desk.sinks != nullptr) desk.sinks->refresh();
+  const auto now = desk.store.now();
+  if (!now) return now.error();
+  return to_json(*changed, *now, here(desk, changed->declared.name));
 }
 
-Result<std::string> pause(Desk& desk, const Call& call) { return change(desk, call, &SinkDesk::pause); }
-Result<std::string> resume(Desk& desk, const Call& call) { return change(desk, call, &SinkDesk::resume); }
+Result<std::string> pause(Desk& desk, const Call& call) { return change(desk, call, ops::pause_sink); }
+Result<std::string> resume(Desk& desk, const Call& call) { return change(desk, call, ops::resume_sink); }
 
 Result<std::string> test(Desk& desk, const Call& call) {
   const auto body = body_of(call, {});
@@ -63,12 +72,7 @@ Result<std::string> test(Desk& desk, const Call& call) {
   if (desk.sinks == nullptr) return no_such_sink(name);
   const auto tested = desk.sinks->probe(name);
   if (!tested) return tested.error();
-  return ops::JsonObject{}
-      .boolean("ok", tested->ok)
-      .text("status", tested->status)
-      .text("detail", tested->detail)
-      .decimal("took_ms", std::chrono::duration<double, std::milli>(tested->took).count())
-      .str();
+  return ops::to_json(ops::Trial{tested->ok, tested->status, tested->detail, tested->took});
 }
 
 }  // namespace

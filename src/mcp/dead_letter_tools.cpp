@@ -162,7 +162,7 @@ std::string detail_schema() {
        {"audit", list(audit)},
        {"timeline", list(object({{"at", time()}, {"what", text()}, {"detail", text("untrusted")}}), "by time")},
        {"handlers", list(handler, "those that have handled it, then those that subscribe and have not")},
-       {"waits_for", list(object({{"what", choice({"time", "key", "subscriber", "worker", "claim"})},
+       {"waits_for", list(object({{"what", choice({"sink", "time", "key", "subscriber", "worker", "claim"})},
                                   {"until", nullable(time())},
                                   {"event_id", nullable(uuid("the event of its ordering key that goes first"))},
                                   {"handlers", list(text())},

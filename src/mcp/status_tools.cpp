@@ -53,6 +53,18 @@ std::string status_schema() {
                                            {"target", nullable(text())},
                                            {"count", integer()},
                                            {"oldest_at", nullable(time())}});
+  const std::string sink = object({{"name", text()},
+                                   {"kind", text()},
+                                   {"target", text()},
+                                   {"state", choice({"active", "paused", "disabled", "open", "half_open"})},
+                                   {"changed_at", time()},
+                                   {"changed_by", text()},
+                                   {"reason", text()},
+                                   {"opened_at", nullable(time())},
+                                   {"resumes_at", nullable(time())},
+                                   {"open_reason", text()},
+                                   {"subscriptions", list(text(), "handlers that it serves")},
+                                   {"declared_at", time()}});
   return object({{"store", text()},
                  {"schema", object({{"applied", integer()}, {"known", integer()}})},
                  {"now", time("the store's clock")},
@@ -61,6 +73,7 @@ std::string status_schema() {
                  {"discarded", integer()},
                  {"discarded_estimated", boolean()},
                  {"workers", list(worker, "that are alive")},
+                 {"sinks", list(sink, "where daemons deliver to; one that is not active keeps its events waiting")},
                  {"unsubscribed", list(unsubscribed, "pending events that no handler wants")},
                  {"session", object({{"actor", text("who the audit names for what you do")},
                                      {"read_only", boolean()},
@@ -75,7 +88,8 @@ std::string status_schema() {
 std::vector<Tool> status_tools() {
   return {{"get_status",
            "Show the state of the store",
-           "Shows what waits, runs and failed per generation, which workers are alive, what nobody subscribes to, and "
+           "Shows what waits, runs and failed per generation, which workers are alive, which sinks take no "
+           "deliveries, what nobody subscribes to, and "
            "what this server allows you to do. Use it first, and again before a replay: without a live worker that "
            "serves the event a replay only waits. Next: list_failure_clusters when there are failed events.",
            {},

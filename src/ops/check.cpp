@@ -8,6 +8,7 @@
 
 #include "core/words.hpp"
 #include "ops/generations_status.hpp"
+#include "ops/sinks.hpp"
 #include "ops/workers.hpp"
 
 namespace sluice::ops {
@@ -90,6 +91,14 @@ Result<Reading> read_generations(store::Store& store) {
   return Reading{static_cast<double>(left), joined(abandoned, ", ")};
 }
 
+Result<Reading> read_sinks(store::Store& store) {
+  const auto stopped = stopped_sinks(store);
+  if (!stopped) return stopped.error();
+  std::vector<std::string> words;
+  for (const store::SinkRecord& sink : *stopped) words.push_back(sink.declared.name + " is " + why_stopped(sink));
+  return Reading{static_cast<double>(stopped->size()), joined(words, ", ")};
+}
+
 }  // namespace
 
 const Gauge* find_gauge(std::string_view name) {
@@ -125,6 +134,7 @@ Result<Reading> read_gauge(store::Store& store, const Gauge& gauge, const Thresh
   if (gauge.name == "dlq") return read_dead(store, thresholds.crit);
   if (gauge.name == "notify") return read_queue(store);
   if (gauge.name == "listener") return read_listeners(store);
+  if (gauge.name == "sink") return read_sinks(store);
   return read_generations(store);
 }
 

@@ -20,13 +20,14 @@ struct Gauge {
   double warn;  ///< the default: a warning from this value on
   double crit;
 };
-inline constexpr std::array<Gauge, 6> kGauges{{
+inline constexpr std::array<Gauge, 7> kGauges{{
     {"backlog", "events that are due and not claimed", Unit::count, 1000, 10'000},
     {"lag", "how long the event that waits for longest has been due", Unit::seconds, 30, 300},
     {"dlq", "dead letters", Unit::count, 1, 100},
     {"notify", "how full the NOTIFY queue is, in percent", Unit::percent, 25, 50},
     {"listener", "live workers that do not listen", Unit::count, 1, 3},
     {"generation", "events left in generations without a live worker", Unit::count, 1, 1000},
+    {"sink", "sinks that take no deliveries: paused, disabled or with an open circuit", Unit::count, 1, 3},
 }};
 const Gauge* find_gauge(std::string_view name);
 

@@ -43,6 +43,7 @@ enum class FindingId {
   stranded_events,
   retention_lag,
   generation_abandoned,
+  sink_stopped,
   events_unsubscribed,
   events_overdue,
   dead_letters,
@@ -54,13 +55,13 @@ enum class FindingId {
 };
 
 /// The stable names, by FindingId.
-inline constexpr std::array<std::string_view, 28> kFindingNames{
+inline constexpr std::array<std::string_view, 29> kFindingNames{
     "store-unreachable",   "server-version",       "server-standby",      "schema-version", "schema-damaged",
     "outbox-sequence",     "grants-missing",       "sight-limited",       "clock-skew",     "outbox-locked",
     "listener-deaf",       "worker-not-listening", "doorbell-contention", "notify-queue",   "xmin-pinned",
     "dead-tuples",         "claims-expired",       "stranded-events",     "retention-lag",  "generation-abandoned",
-    "events-unsubscribed", "events-overdue",       "dead-letters",        "sqlite-corrupt", "sqlite-not-writable",
-    "sqlite-permissions",  "sqlite-wal",           "sqlite-disk"};
+    "sink-stopped",        "events-unsubscribed",  "events-overdue",      "dead-letters",   "sqlite-corrupt",
+    "sqlite-not-writable", "sqlite-permissions",   "sqlite-wal",          "sqlite-disk"};
 constexpr std::string_view name(FindingId id) { return kFindingNames[static_cast<std::size_t>(id)]; }
 
 struct Finding {

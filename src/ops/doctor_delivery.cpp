@@ -2,6 +2,7 @@
 
 #include "core/words.hpp"
 #include "ops/doctor_findings.hpp"
+#include "ops/sinks.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -113,6 +114,18 @@ void judge_generations(const DoctorFacts& facts, Findings& findings) {
   if (!found) findings.ok(FindingId::generation_abandoned, "every generation that has events left has a live worker");
 }
 
+// A pause is somebody's decision; a receiver that is gone or away is not.
+void judge_sinks(const DoctorFacts& facts, Findings& findings) {
+  if (!facts.stopped_sinks) return;
+  if (facts.stopped_sinks->empty()) return findings.ok(FindingId::sink_stopped, "every sink takes deliveries");
+  for (const store::SinkRecord& sink : *facts.stopped_sinks) {
+    findings.add({FindingId::sink_stopped, sink.state == SinkSwitch::disabled ? Severity::critical : Severity::warning,
+                  "sink " + sink.declared.name + " (" + sink.declared.target + ") is " + why_stopped(sink),
+                  "Events for " + enumerated(sink.declared.handlers) + " wait; no attempt is counted.",
+                  help_stopped(sink)});
+  }
+}
+
 void judge_subscriptions(const DoctorFacts& facts, Findings& findings) {
   if (!facts.unsubscribed || !facts.now) return;
   std::vector<std::string> kinds;
@@ -189,6 +202,7 @@ void judge_delivery(const DoctorFacts& facts, Findings& findings) {
   judge_stranded(facts, findings);
   judge_retention(facts, findings);
   judge_generations(facts, findings);
+  judge_sinks(facts, findings);
   judge_subscriptions(facts, findings);
   judge_overdue(facts, findings);
   judge_dead_letters(facts, findings);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "ops/sinks.hpp"
 #include "ops/workers.hpp"
 
 namespace sluice::ops {
@@ -28,6 +29,7 @@ class Gathering {
     if (auto damage = noted("the schema", store_.validate())) facts_.schema_damage = *std::move(damage);
     if (store_.capabilities().listen) look_at_listening();
     keep(facts_.survey, "generations and workers", survey_generations(store_));
+    keep(facts_.stopped_sinks, "sinks", stopped_sinks(store_));
     keep(facts_.unsubscribed, "events that nobody subscribes to", store_.unsubscribed());
     keep(facts_.overdue, "events that are overdue",
          store_.overdue({.patience = kDeliveryPatience, .alive_within = kAliveWithin, .limit = kOverdueLook}));

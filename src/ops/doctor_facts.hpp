@@ -28,6 +28,7 @@ struct DoctorFacts {
   std::optional<store::DoorbellMode> doorbell;
   std::optional<Hearing> hearing;
   std::optional<GenerationSurvey> survey;
+  std::optional<std::vector<store::SinkRecord>> stopped_sinks;
   std::optional<std::vector<store::UnsubscribedCount>> unsubscribed;
   std::optional<std::vector<store::OverdueEvent>> overdue;  ///< at most kOverdueLook, the longest due first
   std::optional<std::int64_t> dead_letters;                 ///< at most kDeadLook

@@ -6,6 +6,7 @@
 
 #include "core/json.hpp"
 #include "core/words.hpp"
+#include "ops/sinks.hpp"
 #include "ops/workers.hpp"
 
 namespace sluice::ops {
@@ -128,6 +129,39 @@ Service by_service(Generation generation, const std::vector<HandlerState>& handl
   return service;
 }
 
+/// What the sinks that take no deliveries mean for an event.
+struct StoppedSinks {
+  std::optional<Wait> wait;          ///< none: none of them is on its way
+  bool all = false;                  ///< whoever has not handled it is served by one of them
+  std::optional<Timestamp> longest;  ///< until when a circuit rests
+};
+StoppedSinks stopped_on_the_way(const std::vector<HandlerState>& handlers,
+                                const std::vector<store::SinkRecord>& sinks) {
+  StoppedSinks stopped;
+  std::size_t waiting = 0;
+  std::vector<std::string> names;
+  std::vector<std::string> words;
+  for (const HandlerState& handler : handlers) {
+    waiting += handler.state == HandlerState::State::waiting ? 1 : 0;
+  }
+  for (const store::SinkRecord& sink : sinks) {
+    if (sink.takes_deliveries()) continue;
+    const std::size_t before = names.size();
+    for (const HandlerState& handler : handlers) {
+      const auto& served = sink.declared.handlers;
+      const bool through = std::find(served.begin(), served.end(), handler.handler_name) != served.end();
+      if (handler.state == HandlerState::State::waiting && through) names.push_back(handler.handler_name);
+    }
+    if (names.size() == before) continue;
+    words.push_back("sink " + sink.declared.name + " is " + why_stopped(sink));
+    if (sink.state == SinkSwitch::active) stopped.longest = std::max(stopped.longest, sink.open_until);
+  }
+  if (names.empty()) return stopped;
+  stopped.all = names.size() >= waiting;
+  stopped.wait = Wait{Wait::What::sink, stopped.longest, {}, std::move(names), joined(words, "; ")};
+  return stopped;
+}
+
 Result<std::vector<Wait>> look_around(store::Store& store, const store::EventRecord& event,
                                       const std::vector<HandlerState>& handlers, const store::Registry& registry) {
   if (event.status != Status::pending) return std::vector<Wait>{};
@@ -137,7 +171,10 @@ Result<std::vector<Wait>> look_around(store::Store& store, const store::EventRec
   if (!blocker) return blocker.error();
   auto workers = store.workers(kAliveWithin);
   if (!workers) return std::move(workers).error();
-  return waits_of(event, handlers, {*now, *blocker, registry.subscriptions, *std::move(workers)});
+  auto sinks = store.sinks();
+  if (!sinks) return std::move(sinks).error();
+  return waits_of(event, handlers,
+                  {*now, *blocker, registry.subscriptions, *std::move(workers), std::move(sinks->sinks)});
 }
 
 }  // namespace
@@ -226,6 +263,8 @@ std::vector<HandlerState> handler_states(const store::EventRecord& event,
 
 std::string_view name(Wait::What what) {
   switch (what) {
+    case Wait::What::sink:
+      return "sink";
     case Wait::What::time:
       return "time";
     case Wait::What::key:
@@ -244,7 +283,12 @@ std::vector<Wait> waits_of(const store::EventRecord& event, const std::vector<Ha
                            const Surroundings& around) {
   std::vector<Wait> waits;
   if (event.status != Status::pending) return waits;
-  if (event.retry_after && *event.retry_after > around.now) {
+  const StoppedSinks stopped = stopped_on_the_way(handlers, around.sinks);
+  if (stopped.wait) waits.push_back(*stopped.wait);
+  // Where nothing else is on its way, being deferred is what the sink does to it, and no date of its own.
+  const Timestamp deferred = std::max(around.now, stopped.longest.value_or(around.now)) + kStoppedSinkWait;
+  const bool only_deferred = stopped.all && event.retry_after && *event.retry_after <= deferred;
+  if (event.retry_after && *event.retry_after > around.now && !only_deferred) {
     const std::string_view label = event.attempts > 0 ? "next retry at " : "scheduled for ";
     waits.push_back({Wait::What::time, event.retry_after, {}, {}, std::string{label} + to_iso8601(*event.retry_after)});
   }

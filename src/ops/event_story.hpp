@@ -48,6 +48,7 @@ std::string_view name(HandlerState::State state);
 /// One of the things that a pending event waits for.
 struct Wait {
   enum class What {
+    sink,        ///< the sink that it goes to is paused, disabled, or rests with an open circuit
     time,        ///< it is scheduled for later, or its next retry is
     key,         ///< another event of its ordering key goes first
     subscriber,  ///< nobody subscribes to it in its generation
@@ -55,9 +56,9 @@ struct Wait {
     claim,       ///< nothing stands in its way: the next free worker takes it
   };
   What what = What::claim;
-  std::optional<Timestamp> until;     ///< time
+  std::optional<Timestamp> until;     ///< time; sink: the next try of an open circuit
   std::optional<Uuid> event_id;       ///< key: the event that goes first
-  std::vector<std::string> handlers;  ///< worker: whose; claim: those that live workers run
+  std::vector<std::string> handlers;  ///< worker, sink: whose; claim: those that live workers run
   std::string detail;                 ///< for people
 };
 std::string_view name(Wait::What what);
@@ -86,6 +87,7 @@ struct Surroundings {
   std::optional<Uuid> key_blocker;
   std::vector<store::SubscriptionRecord> subscriptions;  ///< of its generation
   std::vector<store::WorkerRecord> workers;              ///< that are alive
+  std::vector<store::SinkRecord> sinks;
 };
 
 /// Everything that a pending event waits for; of one that is due and wanted: the next claim. Empty in other states.

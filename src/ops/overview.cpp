@@ -6,6 +6,7 @@
 #include "ops/latency.hpp"
 #include "ops/metrics_store.hpp"
 #include "ops/overview_json.hpp"
+#include "ops/sinks.hpp"
 #include "ops/workers.hpp"
 
 namespace sluice::ops {
@@ -74,6 +75,9 @@ Result<void> Overview::look() {
   if (!workers) return std::move(workers).error();
   sight_.workers = *std::move(workers);
   show_workers(metrics_.store, sight_.workers);
+  auto stopped = stopped_sinks(store_);
+  if (!stopped) return std::move(stopped).error();
+  sight_.stopped_sinks = *std::move(stopped);
   std::int64_t backlog = 0;
   for (const auto& one : sight_.gauges.generations) backlog += one.due;
   backlog_ = std::max(backlog_, backlog);

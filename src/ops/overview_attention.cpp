@@ -37,6 +37,7 @@ std::vector<Finding> attention(const Sight& sight) {
   if (sight.diagnosis) facts.diagnosis = *sight.diagnosis;
   facts.now = sight.gauges.now;
   facts.survey = survey_of(sight);
+  facts.stopped_sinks = sight.stopped_sinks;
   facts.unsubscribed = sight.unsubscribed;
   std::int64_t dead = 0;
   for (const store::GenerationGauges& one : sight.gauges.generations) dead += one.dead;
@@ -55,6 +56,8 @@ std::string link_of(FindingId id) {
       return "/dlq";
     case FindingId::generation_abandoned:
       return "/generations";
+    case FindingId::sink_stopped:
+      return "/sinks";
     case FindingId::events_unsubscribed:
       return "/events?filter=status%3Apending";
     case FindingId::listener_deaf:

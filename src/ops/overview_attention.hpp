@@ -17,7 +17,8 @@ struct Sight {
   store::StoreGauges gauges;
   std::optional<store::Diagnosis> diagnosis;
   std::vector<store::Deployment> deployments;
-  std::vector<store::WorkerRecord> workers;                           ///< that are alive
+  std::vector<store::WorkerRecord> workers;  ///< that are alive
+  std::vector<store::SinkRecord> stopped_sinks;
   std::optional<std::vector<store::UnsubscribedCount>> unsubscribed;  ///< none: not looked for
 };
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "ops/json_object.hpp"
+#include "ops/sinks.hpp"
 #include "ops/workers.hpp"
 
 namespace sluice::ops {
@@ -35,6 +36,8 @@ Result<StatusReport> report_status(store::Store& store) {
   if (!schema) return schema.error();
   const auto generation = store.default_generation();
   if (!generation) return generation.error();
+  auto sinks = store.sinks();
+  if (!sinks) return std::move(sinks).error();
   auto unsubscribed = store.unsubscribed();
   if (!unsubscribed) return std::move(unsubscribed).error();
   return StatusReport{store.display_name(),
@@ -45,6 +48,7 @@ Result<StatusReport> report_status(store::Store& store) {
                       survey->discarded,
                       survey->discarded_estimated,
                       std::move(survey->workers),
+                      std::move(sinks->sinks),
                       *std::move(unsubscribed)};
 }
 
@@ -58,6 +62,7 @@ std::string to_json(const StatusReport& report) {
       .number("discarded", report.discarded)
       .boolean("discarded_estimated", report.discarded_estimated)
       .array("workers", json_of(report.workers, [&](const auto& worker) { return ops::to_json(worker, report.now); }))
+      .array("sinks", json_of(report.sinks, [&](const auto& sink) { return ops::to_json(sink, report.now); }))
       .array("unsubscribed", json_of(report.unsubscribed, [](const auto& count) { return unsubscribed_json(count); }))
       .str();
 }

@@ -17,6 +17,7 @@ struct StatusReport {
   std::int64_t discarded = 0;
   bool discarded_estimated = false;
   std::vector<store::WorkerRecord> workers;  ///< that are alive
+  std::vector<store::SinkRecord> sinks;      ///< by name
   /// Pending events that nobody subscribes to, the most numerous first.
   std::vector<store::UnsubscribedCount> unsubscribed;
 };

@@ -29,6 +29,7 @@ std::stop_token ClaimKeeper::Hold::begin(std::span<const Uuid> events, Duration 
   const std::lock_guard lock{mutex_};
   run_ = Run{{events.begin(), events.end()}, {}, {}, false};
   if (timeout > Duration::zero()) run_->deadline = keeper_.now() + timeout;
+  if (keeper_.stopping_) run_->stop.request_stop();
   return run_->stop.get_token();
 }
 
@@ -112,6 +113,7 @@ Result<Duration> ClaimKeeper::step() {
 }
 
 void ClaimKeeper::stop_runs() {
+  stopping_ = true;  // first: a run that begins behind the loop sees it
   const std::lock_guard lock{mutex_};
   for (Hold* hold : holds_) {
     const std::lock_guard own{hold->mutex_};

@@ -4,6 +4,7 @@
 // Thread-safety: any number of threads hold; one thread steps.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -76,7 +77,7 @@ class ClaimKeeper {
   /// Renews what has a third of its time behind it and looks after deadlines. Returns how long to rest.
   Result<Duration> step();
 
-  /// Asks every running handler to stop: the process has to end.
+  /// Asks every running handler to stop, and those that begin from now on: the process has to end.
   void stop_runs();
 
  private:
@@ -90,6 +91,7 @@ class ClaimKeeper {
   store::Claiming& store_;
   telemetry::Logger logger_;
   ClaimKeeperOptions options_;
+  std::atomic<bool> stopping_ = false;
   std::mutex mutex_;  // before a hold's own
   std::set<Hold*> holds_;
 };

@@ -161,6 +161,10 @@ void Dispatcher::run_together(Batch& batch) {
     }
   }
   for (auto& [handler, works] : groups) {
+    if (batch.abandon.stop_requested()) {
+      for (Work* work : works) work->release = true;
+      continue;
+    }
     RunResult ran = run_handler(*handler, works, batch.context);
     for (std::size_t i = 0; i < works.size(); ++i) {
       works[i]->note(*handler, std::move(ran.outcomes[i]), ran.took, options_.uniform01());
@@ -185,6 +189,10 @@ Result<void> Dispatcher::run_once(Batch& batch) {
       if (wanted && !batch.finished[i]) works.push_back(&work);
     }
     if (works.empty()) continue;
+    if (batch.abandon.stop_requested()) {
+      for (Work* work : works) work->release = true;
+      continue;
+    }
     // Its turn is the last one of the event when every other handler that was to run has run.
     const auto last = [&](const Work& work) {
       return std::all_of(work.to_run.begin(), work.to_run.end(), [&](const RegisteredHandler* other) {

@@ -23,9 +23,17 @@ std::vector<Outcome> outcomes_of(const std::vector<Verdict>& verdicts, std::size
   return outcomes;
 }
 
+// Who throws when asked to stop has not failed: what it was doing is done again elsewhere, or is a timeout (see below).
+// A terminal failure stays one.
+Outcome outcome_of_thrown(const std::exception_ptr& thrown, const std::stop_token& stop, const RetryPolicy& retry) {
+  Failure failure = failure_of(thrown);
+  const bool cut_short = stop.stop_requested() && classify(failure, retry) == Disposition::transient;
+  return cut_short ? Outcome::released(std::move(failure)) : Outcome::failed(std::move(failure));
+}
+
 // All are started before the first is waited for; each ends on whatever thread it ends on.
 std::vector<Outcome> run_coroutines(const EventHandler::Coroutine& coroutine, std::span<Work* const> works,
-                                    const Delivery& delivery) {
+                                    const Delivery& delivery, const RetryPolicy& retry) {
   std::vector<Outcome> outcomes(works.size());
   // Each sees its own event only; a list, because they hold on to it.
   std::list<Delivery> deliveries;
@@ -37,12 +45,12 @@ std::vector<Outcome> run_coroutines(const EventHandler::Coroutine& coroutine, st
       deliveries.back().attempts = {works[i]->event.attempts};
       tasks.push_back(coroutine(works[i]->event.envelope, deliveries.back()));
     } catch (...) {
-      outcomes[i] = Outcome::failed(failure_of(std::current_exception()));
+      outcomes[i] = outcome_of_thrown(std::current_exception(), delivery.stop, retry);
       left.count_down();
       continue;
     }
-    tasks.back().start([&outcomes, &left, i](const std::exception_ptr& thrown) {
-      if (thrown) outcomes[i] = Outcome::failed(failure_of(thrown));
+    tasks.back().start([&, i](const std::exception_ptr& thrown) {
+      if (thrown) outcomes[i] = outcome_of_thrown(thrown, delivery.stop, retry);
       left.count_down();
     });
   }
@@ -61,6 +69,7 @@ Delivery delivery_of(const RegisteredHandler& handler, std::span<Work* const> wo
 
 void call_it_timeout(std::vector<Outcome>& outcomes, Duration timeout) {
   for (Outcome& outcome : outcomes) {
+    if (outcome.kind == Outcome::Kind::released) outcome = Outcome::failed(std::move(outcome.failure));
     if (outcome.kind != Outcome::Kind::failed) continue;
     outcome.failure.message = "no end within " + to_text(timeout) + "; then: " + outcome.failure.message;
     outcome.failure.error_class = error_class::timeout;
@@ -91,7 +100,7 @@ RunResult guarded_run(const RegisteredHandler& handler, std::span<Work* const> w
   try {
     result.outcomes = run(delivery);
   } catch (...) {
-    result.outcomes.assign(works.size(), Outcome::failed(failure_of(std::current_exception())));
+    result.outcomes.assign(works.size(), outcome_of_thrown(std::current_exception(), delivery.stop, handler.retry));
   }
   result.took = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - begun);
   if (context.hold.end()) call_it_timeout(result.outcomes, handler.timeout);
@@ -105,7 +114,7 @@ RunResult run_handler(const RegisteredHandler& handler, std::span<Work* const> w
       return {outcome_of((*each)(works.front()->event.envelope, delivery))};
     }
     if (const auto* coroutine = std::get_if<EventHandler::Coroutine>(&shape)) {
-      return run_coroutines(*coroutine, works, delivery);
+      return run_coroutines(*coroutine, works, delivery, handler.retry);
     }
     return outcomes_of(std::get<EventHandler::Batch>(shape)(envelopes(works), delivery), works.size());
   });

@@ -35,7 +35,7 @@ struct SupervisorOptions {
   int workers = 1;  ///< threads that claim; at least 1
   ListenerTimes listener;
   Duration presence_interval = std::chrono::seconds{5};  ///< between two signs of life
-  Duration drain_timeout = std::chrono::seconds{30};     ///< what has not begun by then is given back
+  Duration drain_timeout = std::chrono::seconds{30};     ///< what is not done by then is given back
   /// The subscriptions are withdrawn at the end: nobody waits for these handlers while they are away.
   bool withdraw = false;
   bool reap = true;

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <future>
+#include <mutex>
+#include <stdexcept>
 
 #include "runtime/runtime_fixture.hpp"
 #include "tests/support/faulty_store.hpp"
@@ -137,6 +139,76 @@ TEST_F(SupervisorTest, StopFinishesWhatIsInFlight) {
   supervisor->join();
   expect_delivered(ids);
   EXPECT_EQ(store.event(later[0]).status, Status::pending) << "nothing is claimed after the stop";
+}
+
+// Whatever a handler makes of being asked to stop because the process ends, it is no attempt: with one attempt in all,
+// counting it would be a dead letter.
+class DrainTest : public SupervisorTest {
+ protected:
+  DrainTest() { options.drain_timeout = Duration::zero(); }
+
+  /// Tells that the handler has begun, and returns when it is asked to stop.
+  void wait_for_stop(const std::stop_token& stop) {
+    std::promise<void> asked;
+    const std::stop_callback on_stop{stop, [&asked] { asked.set_value(); }};
+    std::call_once(told_, [this] { begun_.set_value(); });
+    asked.get_future().wait();
+  }
+
+  void expect_released(EventHandler handler) {
+    const auto ids = store.publish(test::events(2));
+    RetryPolicy once = without_jitter();
+    once.max_attempts = 1;
+    HandlerSet handlers;
+    ASSERT_TRUE(
+        handlers.add({.subscription = {.handler_name = "sluice.log"}, .handler = std::move(handler), .retry = once}));
+    auto supervisor = Supervisor::start(*store, std::move(handlers), {}, options);
+    ASSERT_TRUE(supervisor);
+    begun_.get_future().wait();
+    (*supervisor)->request_stop();
+    (*supervisor)->join();
+    for (const Uuid& id : ids) {
+      const auto event = store.event(id);
+      EXPECT_EQ(event.status, Status::pending);
+      EXPECT_EQ(event.attempts, 0);
+      EXPECT_FALSE(event.last_error);
+    }
+    ScriptedHandler next;
+    ASSERT_TRUE(TestWorker(*store, next.handlers()).step());
+    expect_delivered(ids);
+  }
+
+ private:
+  std::promise<void> begun_;
+  std::once_flag told_;
+};
+
+TEST_F(DrainTest, ReleasesWhatSaysThatItWasStopped) {
+  expect_released([this](std::span<const EventEnvelope> events, const Delivery& delivery) {
+    wait_for_stop(delivery.stop);
+    return std::vector<Verdict>(events.size(), Verdict::stopped("asked to stop"));
+  });
+}
+
+TEST_F(DrainTest, ReleasesAFunctionThatThrowsWhenItIsStopped) {
+  expect_released([this](const EventEnvelope&, const Delivery& delivery) {
+    wait_for_stop(delivery.stop);
+    throw std::runtime_error("asked to stop");
+  });
+}
+
+TEST_F(DrainTest, ReleasesABatchThatThrowsWhenItIsStopped) {
+  expect_released([this](std::span<const EventEnvelope>, const Delivery& delivery) {
+    wait_for_stop(delivery.stop);
+    throw std::runtime_error("asked to stop");
+  });
+}
+
+TEST_F(DrainTest, ReleasesATransactionThatThrowsWhenItIsStopped) {
+  expect_released([this](const EventEnvelope&, Transaction&, const Delivery& delivery) {
+    wait_for_stop(delivery.stop);
+    throw std::runtime_error("asked to stop");
+  });
 }
 
 // Fails the first settle and tells when.

@@ -62,7 +62,9 @@ Outcome outcome_of(const Verdict& verdict) {
     case Verdict::Kind::handled:
       return Outcome::handled();
     case Verdict::Kind::deferred:
-      return Outcome::deferred(verdict.until);
+      return verdict.retry_after ? Outcome::deferred_for(*verdict.retry_after) : Outcome::deferred(verdict.until);
+    case Verdict::Kind::stopped:
+      return Outcome::released({{}, verdict.message, {}, false});
     case Verdict::Kind::failed:
       break;
   }

@@ -47,6 +47,8 @@ TEST(Thrown, VerdictsBecomeOutcomes) {
   EXPECT_EQ(outcome_of(Verdict::handled()).kind, Outcome::Kind::handled);
   const Timestamp later{std::chrono::seconds{9}};
   EXPECT_EQ(outcome_of(Verdict::defer_until(later)).not_before, later);
+  EXPECT_EQ(outcome_of(Verdict::defer_for(std::chrono::seconds{5})).wait, std::chrono::seconds{5});
+  EXPECT_EQ(outcome_of(Verdict::stopped("cut short")).kind, Outcome::Kind::released);
   Verdict asked = Verdict::failed("RateLimited", "slow down");
   asked.retry_after = std::chrono::seconds{7};
   EXPECT_EQ(outcome_of(asked).retry_after, std::chrono::seconds{7});

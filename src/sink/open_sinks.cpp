@@ -23,7 +23,9 @@ BodyFormat format_of(SinkConfig::Format format) {
   return BodyFormat::envelope;
 }
 
-std::unique_ptr<Sink> open_http(const SinkConfig& sink) {
+using Clock = std::function<Timestamp()>;
+
+std::unique_ptr<Sink> open_http(const SinkConfig& sink, const Clock& clock) {
   HttpSinkOptions options;
   options.name = sink.name;
   options.url = sink.url;
@@ -41,40 +43,53 @@ std::unique_ptr<Sink> open_http(const SinkConfig& sink) {
   options.breaker.rest = sink.breaker_rest;
   if (sink.concurrency > 0) options.concurrency = sink.concurrency;
   options.rate = sink.rate;
+  options.clock = clock;
   return open_http_sink(std::move(options));
 }
 
-std::unique_ptr<Sink> open_exec(const SinkConfig& sink) {
+std::unique_ptr<Sink> open_exec(const SinkConfig& sink, const Clock& clock) {
   ExecSinkOptions options;
   options.name = sink.name;
   options.command = sink.command;
   options.timeout = sink.timeout;
   if (sink.concurrency > 0) options.concurrency = sink.concurrency;
   options.rate = sink.rate;
+  options.clock = clock;
   return open_exec_sink(std::move(options));
 }
 
-std::shared_ptr<Sink> open(const SinkConfig& sink, const telemetry::Logger& logger) {
+std::shared_ptr<Sink> open(const SinkConfig& sink, const telemetry::Logger& logger, const Clock& clock) {
   switch (sink.kind) {
     case SinkConfig::Kind::http:
-      return open_http(sink);
+      return open_http(sink, clock);
     case SinkConfig::Kind::exec:
-      return open_exec(sink);
+      return open_exec(sink, clock);
     case SinkConfig::Kind::log:
-      return std::make_shared<LogSink>(logger, LogSinkOptions{.name = sink.name, .rate = sink.rate});
+      return std::make_shared<LogSink>(logger, LogSinkOptions{.name = sink.name, .rate = sink.rate, .clock = clock});
   }
   return nullptr;
 }
 
 }  // namespace
 
-Result<Sinks> open_sinks(const config::Config& config, const telemetry::Logger& logger) {
+Result<Sinks> open_sinks(const config::Config& config, const telemetry::Logger& logger,
+                         const std::function<Timestamp()>& clock) {
   const config::Declarations& declared = config.declared;
   if (declared.missing) return *declared.missing;
   Sinks sinks;
-  for (const SinkConfig& sink : declared.sinks) sinks.emplace(sink.name, open(sink, logger));
-  if (!sinks.contains("log")) sinks.emplace("log", std::make_shared<LogSink>(logger));
+  for (const SinkConfig& sink : declared.sinks) sinks.emplace(sink.name, open(sink, logger, clock));
+  if (!sinks.contains("log")) sinks.emplace("log", std::make_shared<LogSink>(logger, LogSinkOptions{.clock = clock}));
   return sinks;
+}
+
+Result<ProbeReport> probe_declared(const config::Config& config, const telemetry::Logger& logger,
+                                   const std::string& name, const EventEnvelope& event) {
+  auto sinks = open_sinks(config, logger);
+  if (!sinks) return std::move(sinks).error();
+  const auto found = sinks->find(name);
+  if (found != sinks->end()) return found->second->probe(event);
+  return Error{ErrorCode::not_found, Retry::never, "the configuration declares no sink " + name, "NAME",
+               "`sluice config validate` checks the file; --config names it"};
 }
 
 }  // namespace sluice::sink

@@ -1,6 +1,7 @@
 // From what the configuration declares to sinks that deliver.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -8,14 +9,21 @@
 #include <sluice/result.hpp>
 #include "config/config.hpp"
 #include "sink/sink.hpp"
+#include "sink/wall_clock.hpp"
 #include "telemetry/log.hpp"
 
 namespace sluice::sink {
 
 using Sinks = std::map<std::string, std::shared_ptr<Sink>>;
 
-/// Every declared sink by its name, and `log`, which is there unless another has taken its name. An error means that a
-/// secret is not in the environment.
-Result<Sinks> open_sinks(const config::Config& config, const telemetry::Logger& logger);
+/// Every declared sink by its name, and `log`, which is there unless another has taken its name. `clock` is the store's
+/// time. An error means that a secret is not in the environment.
+Result<Sinks> open_sinks(const config::Config& config, const telemetry::Logger& logger,
+                         const std::function<Timestamp()>& clock = wall_clock);
+
+/// Delivers this one event to the sink of that name, from here: no daemon and no store take part. not_found when the
+/// configuration declares no such sink.
+Result<ProbeReport> probe_declared(const config::Config& config, const telemetry::Logger& logger,
+                                   const std::string& name, const EventEnvelope& event);
 
 }  // namespace sluice::sink

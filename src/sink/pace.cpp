@@ -3,12 +3,10 @@
 #include <chrono>
 #include <utility>
 
-#include "sink/wall_clock.hpp"
-
 namespace sluice::sink {
 
-Pace::Pace(double per_second, std::function<Timestamp()> wall, std::function<RateLimiter::TimePoint()> steady)
-    : wall_(wall ? std::move(wall) : wall_clock), steady_(steady ? std::move(steady) : std::chrono::steady_clock::now) {
+Pace::Pace(double per_second, std::function<RateLimiter::TimePoint()> clock)
+    : clock_(clock ? std::move(clock) : std::chrono::steady_clock::now) {
   if (per_second > 0) limiter_.emplace(per_second);
 }
 
@@ -18,10 +16,9 @@ std::vector<Verdict> Pace::deliver(Events events, const Deliver& deliver) {
   std::size_t now = 0;
   {
     const std::lock_guard lock{mutex_};
-    now = limiter_->take(events.size(), steady_());
-    const Timestamp began = wall_();
+    now = limiter_->take(events.size(), clock_());
     for (std::size_t nth = 0; nth < events.size() - now; ++nth) {
-      later.push_back(Verdict::defer_until(began + limiter_->wait(nth)));
+      later.push_back(Verdict::defer_for(limiter_->wait(nth)));
     }
   }
   if (now == 0) return later;

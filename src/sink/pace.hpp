@@ -20,9 +20,8 @@ class Pace {
   using Events = std::span<const EventEnvelope>;
   using Deliver = std::function<std::vector<Verdict>(Events)>;
 
-  /// 0: as fast as they come. `wall` is the clock of what is deferred, `steady` that of the rate.
-  explicit Pace(double per_second, std::function<Timestamp()> wall = {},
-                std::function<RateLimiter::TimePoint()> steady = {});
+  /// 0: as fast as they come.
+  explicit Pace(double per_second, std::function<RateLimiter::TimePoint()> clock = {});
 
   /// Delivers the first of them, as many as may go now, and defers the others.
   std::vector<Verdict> deliver(Events events, const Deliver& deliver);
@@ -30,8 +29,7 @@ class Pace {
  private:
   std::mutex mutex_;
   std::optional<RateLimiter> limiter_;
-  std::function<Timestamp()> wall_;
-  std::function<RateLimiter::TimePoint()> steady_;
+  std::function<RateLimiter::TimePoint()> clock_;
 };
 
 }  // namespace sluice::sink

@@ -19,15 +19,16 @@ class PaceTest : public testing::Test {
 
   Duration passed{};
   int calls = 0;
-  Pace pace{2, [this] { return Timestamp{passed}; }, [this] { return RateLimiter::TimePoint{1h + passed}; }};
+  Pace pace{2, [this] { return RateLimiter::TimePoint{1h + passed}; }};
 };
 
 TEST_F(PaceTest, DefersWhatIsBeyondTheRateToItsTurn) {
   const auto verdicts = deliver(4);
   ASSERT_EQ(verdicts.size(), 4U);
   EXPECT_EQ(verdicts[1].kind, Verdict::Kind::handled);
-  EXPECT_EQ(verdicts[2].until, Timestamp{500ms});
-  EXPECT_EQ(verdicts[3].until, Timestamp{1s});
+  EXPECT_EQ(verdicts[2].kind, Verdict::Kind::deferred);
+  EXPECT_EQ(verdicts[2].retry_after, 500ms);
+  EXPECT_EQ(verdicts[3].retry_after, 1s);
 }
 
 TEST_F(PaceTest, DeliversNothingWhenNothingMayGo) {

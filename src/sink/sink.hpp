@@ -11,6 +11,7 @@
 #include <sluice/envelope.hpp>
 #include <sluice/handler.hpp>
 #include <sluice/time.hpp>
+#include "core/sink_switch.hpp"
 
 namespace sluice::sink {
 
@@ -39,6 +40,20 @@ struct SinkStatus {
   std::optional<Timestamp> resumes_at;  ///< of an open circuit
 };
 
+/// What all processes share about a sink.
+struct SharedState {
+  SinkSwitch state = SinkSwitch::active;
+  std::optional<Timestamp> open_until;  ///< the circuit is open, and until when nothing is tried
+};
+
+/// What a sink has learnt about its receiver and the other processes should know.
+struct SinkNews {
+  enum class What { gone, circuit_opened, circuit_closed };
+  What what = What::gone;
+  Duration open_for{};  ///< circuit_opened
+  std::string reason;   ///< what the receiver did
+};
+
 /// How a trial delivery went.
 struct ProbeReport {
   bool ok = false;
@@ -55,10 +70,12 @@ class Sink {
   virtual std::vector<Verdict> deliver(std::span<const EventEnvelope> events, const Delivery& delivery) = 0;
 
   [[nodiscard]] virtual SinkStatus status() const = 0;
-  /// From now on deliveries are deferred; those under way are finished.
-  virtual void pause() = 0;
-  /// Takes deliveries again, also after the receiver was said to be gone.
-  virtual void resume() = 0;
+  /// Takes over what the processes share. From now on deliveries to a sink that is not active are deferred; those under
+  /// way are finished. What this process has learnt and not yet told is newer and stays.
+  virtual void follow(const SharedState& shared) = 0;
+  [[nodiscard]] virtual bool has_news() const = 0;
+  /// In the order in which it was learnt, and once.
+  virtual std::vector<SinkNews> take_news() = 0;
 
   /// Delivers this one event, whatever the sink's state, and counts it nowhere.
   virtual ProbeReport probe(const EventEnvelope& event) = 0;

@@ -4,13 +4,28 @@
 #include <utility>
 
 namespace sluice::sink {
+namespace {
+
+SinkState state_of(SinkSwitch state) {
+  switch (state) {
+    case SinkSwitch::active:
+      return SinkState::active;
+    case SinkSwitch::paused:
+      return SinkState::paused;
+    case SinkSwitch::disabled:
+      break;
+  }
+  return SinkState::disabled;
+}
+
+}  // namespace
 
 SwitchedSink::SwitchedSink(SinkIdentity identity, std::function<Timestamp()> clock)
-    : identity_(std::move(identity)), clock_(std::move(clock)), pace_(identity_.rate, clock_) {}
+    : identity_(std::move(identity)), clock_(std::move(clock)), pace_(identity_.rate) {}
 
 std::vector<Verdict> SwitchedSink::deliver(std::span<const EventEnvelope> events, const Delivery& delivery) {
-  if (switch_state() != SinkState::active) {
-    return std::vector<Verdict>(events.size(), Verdict::defer_until(now() + kPausedWait));
+  if (switch_state() != SinkSwitch::active) {
+    return std::vector<Verdict>(events.size(), Verdict::defer_for(kStoppedSinkWait));
   }
   const DeliveryTally::UnderWay under_way{tally_, events.size()};
   std::vector<Verdict> verdicts = pace_.deliver(events, [&](Pace::Events some) { return carry(some, delivery); });
@@ -26,32 +41,44 @@ SinkStatus SwitchedSink::status() const {
   tally_.describe(status);
   describe(status);
   // An operator's word, and the receiver's, weigh more than a circuit.
-  if (const SinkState state = switch_state(); state != SinkState::active) {
-    status.state = state;
+  if (const SinkSwitch state = switch_state(); state != SinkSwitch::active) {
+    status.state = state_of(state);
     status.resumes_at.reset();
   }
   return status;
 }
 
-void SwitchedSink::pause() {
-  const std::lock_guard lock{mutex_};
-  if (switch_ == SinkState::active) switch_ = SinkState::paused;
-}
-
-void SwitchedSink::resume() {
+void SwitchedSink::follow(const SharedState& shared) {
   {
     const std::lock_guard lock{mutex_};
-    switch_ = SinkState::active;
+    if (!news_.empty()) return;
+    switch_ = shared.state;
   }
-  resumed();
+  follow_circuit(shared.open_until);
 }
 
-void SwitchedSink::disable() {
+bool SwitchedSink::has_news() const {
   const std::lock_guard lock{mutex_};
-  switch_ = SinkState::disabled;
+  return !news_.empty();
 }
 
-SinkState SwitchedSink::switch_state() const {
+std::vector<SinkNews> SwitchedSink::take_news() {
+  const std::lock_guard lock{mutex_};
+  return std::exchange(news_, {});
+}
+
+void SwitchedSink::disable(std::string reason) {
+  const std::lock_guard lock{mutex_};
+  if (std::exchange(switch_, SinkSwitch::disabled) == SinkSwitch::disabled) return;
+  news_.push_back({SinkNews::What::gone, {}, std::move(reason)});
+}
+
+void SwitchedSink::tell(SinkNews news) {
+  const std::lock_guard lock{mutex_};
+  news_.push_back(std::move(news));
+}
+
+SinkSwitch SwitchedSink::switch_state() const {
   const std::lock_guard lock{mutex_};
   return switch_;
 }

@@ -19,10 +19,11 @@ class Scripted final : public SwitchedSink {
   explicit Scripted(double rate = 0)
       : SwitchedSink({"one", "http", "https://example.com/***", rate}, [] { return kNow; }) {}
   using SwitchedSink::disable;
+  using SwitchedSink::tell;
 
   Verdict answer;
   int carried = 0;
-  int told_to_resume = 0;
+  std::vector<std::optional<Timestamp>> circuits;
 
  private:
   std::vector<Verdict> carry(std::span<const EventEnvelope> events, const Delivery&) override {
@@ -33,7 +34,7 @@ class Scripted final : public SwitchedSink {
     status.state = SinkState::open;
     status.resumes_at = kNow;
   }
-  void resumed() override { ++told_to_resume; }
+  void follow_circuit(std::optional<Timestamp> open_until) override { circuits.push_back(open_until); }
 };
 
 class SwitchedSinkTest : public testing::Test {
@@ -55,30 +56,40 @@ TEST_F(SwitchedSinkTest, CarriesAndKeepsAccount) {
 }
 
 TEST_F(SwitchedSinkTest, APausedSinkDefersWithoutCarrying) {
-  sink.pause();
+  sink.follow({.state = SinkSwitch::paused});
   const auto verdicts = sink.deliver(events, delivery);
   ASSERT_EQ(verdicts.size(), 2U);
   EXPECT_EQ(verdicts[1].kind, Verdict::Kind::deferred);
-  EXPECT_EQ(verdicts[1].until, kNow + kPausedWait);
+  EXPECT_EQ(verdicts[1].retry_after, kStoppedSinkWait) << "by the store's clock, whatever ours says";
   EXPECT_EQ(sink.carried, 0);
   EXPECT_EQ(sink.status().state, SinkState::paused);
   EXPECT_EQ(sink.status().resumes_at, std::nullopt);
 }
 
-TEST_F(SwitchedSinkTest, ResumingTakesDeliveriesAgain) {
-  sink.pause();
-  sink.resume();
+TEST_F(SwitchedSinkTest, FollowingTakesDeliveriesAgain) {
+  sink.follow({.state = SinkSwitch::paused, .open_until = kNow});
+  sink.follow({});
   sink.deliver(events, delivery);
   EXPECT_EQ(sink.carried, 2);
-  EXPECT_EQ(sink.told_to_resume, 1);
+  EXPECT_EQ(sink.circuits, (std::vector<std::optional<Timestamp>>{kNow, std::nullopt}));
 }
 
-TEST_F(SwitchedSinkTest, AReceiverThatIsGoneStaysDisabledUntilResumed) {
-  sink.disable();
-  sink.pause();
+TEST_F(SwitchedSinkTest, AReceiverThatIsGoneIsNewsForTheOthers) {
+  sink.disable("answered 410");
+  sink.disable("answered 410");
   EXPECT_EQ(sink.status().state, SinkState::disabled);
   EXPECT_EQ(sink.deliver(events, delivery)[0].kind, Verdict::Kind::deferred);
-  sink.resume();
+  sink.follow({});
+  EXPECT_EQ(sink.status().state, SinkState::disabled) << "what was learnt here is newer than what the others know";
+  EXPECT_TRUE(sink.has_news());
+  const auto news = sink.take_news();
+  ASSERT_EQ(news.size(), 1U);
+  EXPECT_EQ(news[0].what, SinkNews::What::gone);
+  EXPECT_EQ(news[0].reason, "answered 410");
+  EXPECT_FALSE(sink.has_news());
+  sink.follow({.state = SinkSwitch::disabled});
+  EXPECT_EQ(sink.status().state, SinkState::disabled);
+  sink.follow({});
   EXPECT_EQ(sink.deliver(events, delivery)[0].kind, Verdict::Kind::handled);
 }
 
@@ -86,11 +97,12 @@ TEST_F(SwitchedSinkTest, KeepsToItsRate) {
   Scripted slow{1};
   const auto verdicts = slow.deliver(events, delivery);
   EXPECT_EQ(slow.carried, 1);
-  EXPECT_EQ(verdicts[1].until, kNow + std::chrono::seconds{1});
+  ASSERT_TRUE(verdicts[1].retry_after);
+  EXPECT_LE(*verdicts[1].retry_after, std::chrono::seconds{1});
 }
 
 TEST_F(SwitchedSinkTest, AProbeGoesThroughAPauseAndIsNotCounted) {
-  sink.pause();
+  sink.follow({.state = SinkSwitch::paused});
   EXPECT_TRUE(sink.probe(events[0]).ok);
   sink.answer = Verdict::failed("http_503", "busy");
   const ProbeReport report = sink.probe(events[0]);

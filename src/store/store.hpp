@@ -20,6 +20,7 @@
 #include "store/patrolling.hpp"
 #include "store/publishing.hpp"
 #include "store/registering.hpp"
+#include "store/switching.hpp"
 #include "store/triaging.hpp"
 
 namespace sluice::store {
@@ -43,6 +44,7 @@ class Store : public Publishing,
               public Diagnosing,
               public Gauging,
               public Registering,
+              public Switching,
               public Listening,
               public Migrating {
  public:

@@ -153,6 +153,7 @@ void TrafficMetrics::sink_delivered(const std::string& sink, std::span<const Ver
   count("delivered", Verdict::Kind::handled);
   count("failed", Verdict::Kind::failed);
   count("deferred", Verdict::Kind::deferred);
+  count("stopped", Verdict::Kind::stopped);
   sink_duration.with({sink}).observe(std::chrono::duration<double>{took}.count());
 }
 

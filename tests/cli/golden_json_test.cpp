@@ -98,7 +98,15 @@ TEST_F(GoldenJson, OfEveryCommand) {
   expect("subscription_list", {"subscription", "list"});
   expect("subscription_remove", {"subscription", "remove", "billing.meter", "--generation", "1", "--dry-run"});
   expect("worker_list", {"worker", "list"});
+  const store::SinkDeclaration shop{"shop", "http", "https://shop.example/***", {"billing.meter"}};
+  test::must(sluice_.store->declare_sinks(std::span{&shop, 1}));
+  expect("sink_pause", {"sink", "pause", "shop", "--reason", "migrating"});
+  expect("sink_list", {"sink", "list"});
   expect("status", {"status"});
+  expect("sink_resume", {"sink", "resume", "shop", "--reason", "migrated"});
+  expect("sink_show", {"sink", "show", "shop"});
+  sluice_.trial = [](const std::string&) { return ops::Trial{true, "200", "200: thanks", seconds{1}}; };
+  expect("sink_test", {"sink", "test", "shop"});
   expect("check_backlog", {"check", "backlog"});
   expect("retention_run", {"retention", "run", "--dry-run"});
   expect("db_migrate", {"db", "migrate"});

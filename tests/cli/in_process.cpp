@@ -109,6 +109,11 @@ Answer CommandLine::operator()(std::vector<std::string> words) {
     if (config.alerts.webhook_url) channels.push_back(std::make_unique<FakeChannel>("webhook", receiver));
     return channels;
   };
+  adapters.try_sink = [this](const config::Config&, const std::string& name,
+                             const EventEnvelope&) -> Result<ops::Trial> {
+    if (trial) return trial(name);
+    return Error{ErrorCode::not_found, Retry::never, "the configuration declares no sink " + name, "NAME", ""};
+  };
   const auto exit = cli::run({std::move(words), environment, "box"}, console, adapters);
   return {exit, out.str(), err.str()};
 }

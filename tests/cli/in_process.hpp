@@ -39,6 +39,7 @@ class CommandLine {
   std::optional<Error> daemon_error;
   /// What stands in for each alert receiver that is configured; empty: none of them answers.
   std::function<Result<alert::Sent>(const Alert&)> receiver;
+  std::function<Result<ops::Trial>(const std::string& name)> trial;  ///< of a sink; empty: none is declared
 
  private:
   Result<std::unique_ptr<store::Store>> open(const cli::OpenRequest& request);

@@ -1,4 +1,4 @@
-// A sink is tested, paused and resumed.
+// A sink is tested, paused and resumed; while it is paused the overview says so.
 import { button, reads, sees } from './steps.mjs';
 
 export default async function play({ page, url }) {
@@ -12,5 +12,11 @@ export default async function play({ page, url }) {
     await page.getByLabel('Reason').fill('a rehearsal');
     await button(page.getByRole('dialog'), verb).click();
     await reads(row.locator('.badge'), state);
+    if (state === 'paused') {
+      await sees(row, /a rehearsal/);
+      await page.goto(`${url}`);
+      await sees(page, /sink log .* is paused by /);
+      await page.goto(`${url}sinks`);
+    }
   }
 }

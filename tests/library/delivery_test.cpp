@@ -210,6 +210,22 @@ TEST_F(Delivering, AHandlerThatTakesTooLongIsAskedToStop) {
   EXPECT_THAT(of_the_event("last_error"), testing::StartsWith("TimeoutError: "));
 }
 
+TEST_F(Delivering, StoppedBecauseItTookTooLongIsATimeout) {
+  publish();
+  Notes notes;
+  const auto slow = [&](const EventEnvelope&, const Delivery& delivery) -> Verdict {
+    std::promise<void> asked;
+    const std::stop_callback stop{delivery.stop, [&] { asked.set_value(); }};
+    asked.get_future().wait();
+    notes.add("asked");
+    return Verdict::stopped("gave up");
+  };
+  const auto status = run({.handler_name = "tests.handler", .retry = quick_retry(1), .timeout = 1ms}, slow, notes, 1);
+  EXPECT_EQ(status.failed, 1);
+  EXPECT_THAT(of_the_event("last_error"),
+              testing::AllOf(testing::StartsWith("TimeoutError: "), testing::EndsWith("gave up")));
+}
+
 // What the reaper of another process does to a claim that it believes dead.
 TEST_F(Delivering, AHandlerThatHasLostItsClaimIsAskedToStopAndChangesNothing) {
   publish();

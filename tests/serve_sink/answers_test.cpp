@@ -73,7 +73,8 @@ TEST_F(HttpSinkTest, AReceiverThatIsGoneDisablesTheSink) {
   EXPECT_EQ(verdicts[2].kind, Verdict::Kind::deferred);
   EXPECT_EQ(sink->status().state, sink::SinkState::disabled);
   EXPECT_EQ(deliver_one(*sink).kind, Verdict::Kind::deferred);
-  sink->resume();
+  sink->take_news();
+  sink->follow({});
   EXPECT_EQ(deliver_one(*sink).kind, Verdict::Kind::handled);
   EXPECT_EQ(sink->status().state, sink::SinkState::active);
 }
@@ -118,7 +119,7 @@ TEST_F(HttpSinkTest, AHeadWithoutAnEndIsRefused) {
 TEST_F(HttpSinkTest, ATrialSaysWhatHappenedAndCountsNowhere) {
   Receiver receiver{"200|=thanks\n503|=closed\n"};
   const auto sink = sink::open_http_sink(local(receiver));
-  sink->pause();
+  sink->follow({.state = SinkSwitch::paused});
   const sink::ProbeReport good = sink->probe(numbered_event(1));
   EXPECT_TRUE(good.ok);
   EXPECT_EQ(good.status, "200");

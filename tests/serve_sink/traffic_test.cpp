@@ -85,8 +85,7 @@ TEST_F(HttpSinkTest, AStopEndsWhatWaitsAndWhatIsUnderWay) {
     stop.request_stop();
   }};
   const auto verdicts = deliver(*sink, numbered_events(2));
-  EXPECT_EQ(verdicts[0].error_class, "stopped");
-  EXPECT_FALSE(verdicts[0].terminal);
+  EXPECT_EQ(verdicts[0].kind, Verdict::Kind::stopped);
   EXPECT_EQ(verdicts[1].kind, Verdict::Kind::deferred) << "it had not begun";
 }
 
@@ -107,7 +106,8 @@ TEST_F(HttpSinkTest, ACircuitOpensRestsAndCloses) {
   const auto sink = sink::open_http_sink(options);
   const auto verdicts = deliver(*sink, numbered_events(5));
   EXPECT_EQ(verdicts[2].error_class, "http_500");
-  EXPECT_EQ(verdicts[3].until, Timestamp{1h + 30s});
+  EXPECT_EQ(verdicts[3].kind, Verdict::Kind::deferred);
+  EXPECT_EQ(verdicts[3].retry_after, 30s) << "a duration: nobody's clock but the store's makes a time of it";
   EXPECT_EQ(sink->status().state, SinkState::open);
   EXPECT_EQ(sink->status().resumes_at, Timestamp{1h + 30s});
   passed = 30;

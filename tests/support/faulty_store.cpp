@@ -255,6 +255,23 @@ Result<std::vector<store::WorkerRecord>> FaultyStore::workers(Duration within) {
   return pass("workers", [&] { return inner_.workers(within); });
 }
 
+Result<void> FaultyStore::declare_sinks(std::span<const store::SinkDeclaration> sinks) {
+  return pass("declare_sinks", [&] { return inner_.declare_sinks(sinks); });
+}
+
+Result<store::SinkRecords> FaultyStore::sinks() {
+  return pass("sinks", [&] { return inner_.sinks(); });
+}
+
+Result<store::SinkRecord> FaultyStore::switch_sink(const std::string& name, SinkSwitch to, const store::Actor& actor) {
+  return pass("switch_sink", [&] { return inner_.switch_sink(name, to, actor); });
+}
+
+Result<store::SinkRecord> FaultyStore::move_circuit(const std::string& name, std::optional<Duration> open_for,
+                                                    const store::Actor& actor) {
+  return pass("move_circuit", [&] { return inner_.move_circuit(name, open_for, actor); });
+}
+
 Result<std::unique_ptr<store::Ear>> FaultyStore::listen(const std::vector<std::string>& channels) {
   return pass("listen", [&] { return inner_.listen(channels); });
 }

@@ -105,6 +105,11 @@ class FaultyStore : public store::Store {
   Result<void> announce(const store::WorkerRecord& worker) override;
   Result<void> depart(const std::string& identity) override;
   Result<std::vector<store::WorkerRecord>> workers(Duration within) override;
+  Result<void> declare_sinks(std::span<const store::SinkDeclaration> sinks) override;
+  Result<store::SinkRecords> sinks() override;
+  Result<store::SinkRecord> switch_sink(const std::string& name, SinkSwitch to, const store::Actor& actor) override;
+  Result<store::SinkRecord> move_circuit(const std::string& name, std::optional<Duration> open_for,
+                                         const store::Actor& actor) override;
   Result<std::unique_ptr<store::Ear>> listen(const std::vector<std::string>& channels) override;
   Result<store::DoorbellMode> doorbell() override;
   Result<void> set_doorbell(store::DoorbellMode mode, const store::Actor& actor) override;

@@ -66,7 +66,7 @@ export interface HandlerState {
 }
 
 export interface Wait {
-  what: 'time' | 'key' | 'subscriber' | 'worker' | 'claim';
+  what: 'sink' | 'time' | 'key' | 'subscriber' | 'worker' | 'claim';
   until: string | null;
   event_id: string | null;
   handlers: string[];
@@ -227,6 +227,13 @@ export interface Sink {
   kind: string;
   target: string;
   state: string;
+  changed_at: string;
+  changed_by: string;
+  reason: string;
+  opened_at: string | null;
+  open_reason: string;
+  /** This daemon delivers to it; the figures are its own. */
+  served_here: boolean;
   in_flight: number;
   delivered: number;
   failed: number;

@@ -17,7 +17,7 @@ namespace {
 class ExecSink final : public SwitchedSink {
  public:
   explicit ExecSink(ExecSinkOptions options)
-      : SwitchedSink({options.name, "exec", options.command.front(), options.rate}),
+      : SwitchedSink({options.name, "exec", options.command.front(), options.rate}, options.clock),
         options_(std::move(options)),
         slots_(options_.concurrency) {}
 
@@ -42,7 +42,7 @@ class ExecSink final : public SwitchedSink {
     slots_.acquire();
     if (delivery.stop.stop_requested()) {
       slots_.release();
-      return Verdict::defer_until(now());
+      return Verdict::defer_for(Duration::zero());
     }
     const std::string input = event.to_json();
     const auto began = std::chrono::steady_clock::now();
@@ -51,6 +51,9 @@ class ExecSink final : public SwitchedSink {
     slots_.release();
     record_latency(std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - began));
     if (!end) return Verdict::failed("not_started", end.error().message);
+    if (end->kind == ProgramEnd::Kind::stopped && delivery.stop.stop_requested()) {
+      return Verdict::stopped(options_.command.front() + " was stopped before it ended");
+    }
     return verdict_of(*end, options_.command.front());
   }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sink/sink.hpp"
+#include "sink/wall_clock.hpp"
 
 namespace sluice::sink {
 
@@ -17,8 +18,9 @@ struct ExecSinkOptions {
   std::string name;
   std::vector<std::string> command;  ///< an absolute path and its arguments; no shell
   Duration timeout = std::chrono::seconds{15};
-  int concurrency = 4;  ///< programs at the same time
-  double rate = 0;      ///< per second; 0: no limit
+  int concurrency = 4;                            ///< programs at the same time
+  double rate = 0;                                ///< per second; 0: no limit
+  std::function<Timestamp()> clock = wall_clock;  ///< the store's time
 };
 
 std::unique_ptr<Sink> open_exec_sink(ExecSinkOptions options);

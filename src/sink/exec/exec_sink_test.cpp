@@ -102,7 +102,7 @@ TEST_F(ExecSinkTest, AStopEndsIt) {
     content_of(path);  // until the program has opened it
     stop.request_stop();
   }};
-  EXPECT_EQ(shell("echo ready > " + path + "; sleep 300").error_class, "stopped");
+  EXPECT_EQ(shell("echo ready > " + path + "; sleep 300").kind, Verdict::Kind::stopped);
 }
 
 TEST_F(ExecSinkTest, ItGetsOnlyItsOwnEnvironmentAndDescriptors) {

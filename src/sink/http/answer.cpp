@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "net/retry_after.hpp"
 #include "sink/excerpt.hpp"
@@ -75,8 +76,9 @@ std::string described(const Answer& answer) {
 Verdict verdict_of(const Answer& answer, const StatusRules& rules, std::string_view target, Timestamp now) {
   if (is_success(answer.status)) return Verdict::handled();
   if (answer.status == 0) {
-    return Verdict::failed(std::string{name(answer.reason)},
-                           "no answer from " + std::string{target} + ": " + described(answer));
+    std::string message = "no answer from " + std::string{target} + ": " + described(answer);
+    if (answer.reason == NoAnswer::stopped) return Verdict::stopped(std::move(message));
+    return Verdict::failed(std::string{name(answer.reason)}, std::move(message));
   }
   Verdict verdict =
       Verdict::failed("http_" + std::to_string(answer.status), std::string{target} + " answered " + described(answer));

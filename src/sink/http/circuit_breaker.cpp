@@ -1,5 +1,7 @@
 #include "sink/http/circuit_breaker.hpp"
 
+#include <algorithm>
+
 namespace sluice::sink {
 
 std::optional<Timestamp> CircuitBreaker::ask(Timestamp now) {
@@ -28,6 +30,14 @@ void CircuitBreaker::failed(Timestamp now) {
   if (state_ == State::closed && failures_ < rules_.failures) return;
   state_ = State::open;
   resumes_at_ = now + rules_.rest;
+  trying_ = false;
+}
+
+void CircuitBreaker::open_until(Timestamp resumes_at) {
+  // A try that is under way tells more, and it tells it soon.
+  if (state_ == State::half_open && trying_) return;
+  resumes_at_ = state_ == State::closed ? resumes_at : std::max(resumes_at_, resumes_at);
+  state_ = State::open;
   trying_ = false;
 }
 

@@ -29,6 +29,8 @@ class CircuitBreaker {
   /// Neither, as when a delivery was given up from this side: a try that was under way may be made by another.
   void abandoned();
   void reset() { *this = CircuitBreaker{rules_}; }
+  /// Another process has found it open: the next try is due at `resumes_at`, and not sooner than it was here.
+  void open_until(Timestamp resumes_at);
 
   [[nodiscard]] State state() const { return state_; }
   /// When the next try is due; only while it is open.

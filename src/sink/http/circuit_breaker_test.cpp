@@ -76,6 +76,18 @@ TEST_F(CircuitBreakerTest, LateAnswersOfBeforeChangeNothing) {
   EXPECT_EQ(breaker.state(), State::open);
 }
 
+TEST_F(CircuitBreakerTest, OpensWhenAnotherProcessHasFoundItOpen) {
+  breaker.open_until(now + 20s);
+  EXPECT_EQ(breaker.ask(now), now + 20s);
+  breaker.open_until(now + 10s);
+  EXPECT_EQ(breaker.ask(now), now + 20s) << "the later of the two";
+  now += 20s;
+  EXPECT_EQ(breaker.ask(now), std::nullopt) << "one tries";
+  breaker.open_until(now + 30s);
+  breaker.succeeded();
+  EXPECT_EQ(breaker.state(), State::closed) << "its own try told more";
+}
+
 TEST_F(CircuitBreakerTest, AnOperatorClosesIt) {
   fail(3);
   breaker.reset();

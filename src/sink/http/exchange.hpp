@@ -15,8 +15,8 @@ struct Exchange {
   bool trial = false;  ///< goes whatever the state of the circuit is
 
   // Once it is over:
-  bool begun = false;                       ///< false: nothing was sent
-  std::optional<Timestamp> deferred_until;  ///< why it did not begin; none: it was stopped before
+  bool begun = false;            ///< false: nothing was sent
+  std::optional<Duration> wait;  ///< why it did not begin: not before this has passed; none: it was stopped before
   Answer answer;
   Duration took{};
 };

@@ -36,8 +36,7 @@ CourierOptions courier_options(const HttpSinkOptions& options) {
 class HttpSink final : public SwitchedSink {
  public:
   explicit HttpSink(HttpSinkOptions options)
-      : SwitchedSink({options.name, "http", redact_address(options.url), options.rate},
-                     options.clock ? options.clock : wall_clock),
+      : SwitchedSink({options.name, "http", redact_address(options.url), options.rate}, options.clock),
         options_(std::move(options)),
         target_(redact_address(options_.url)),
         breaker_(options_.breaker),
@@ -72,7 +71,7 @@ class HttpSink final : public SwitchedSink {
   }
 
   [[nodiscard]] Verdict verdict_of(const Exchange& exchange) const {
-    if (!exchange.begun) return Verdict::defer_until(exchange.deferred_until.value_or(now()));
+    if (!exchange.begun) return Verdict::defer_for(exchange.wait.value_or(Duration::zero()));
     return sink::verdict_of(exchange.answer, options_.statuses, target_, now());
   }
 
@@ -80,14 +79,15 @@ class HttpSink final : public SwitchedSink {
   bool may_begin(Exchange& exchange) {
     if (exchange.trial) return true;
     if (is_disabled()) {
-      exchange.deferred_until = now() + kPausedWait;
+      exchange.wait = kStoppedSinkWait;
       return false;
     }
     {
       const std::lock_guard lock{mutex_};
-      exchange.deferred_until = breaker_.ask(now());
+      const Timestamp asked = now();
+      if (const auto until = breaker_.ask(asked)) exchange.wait = *until - asked;
     }
-    if (exchange.deferred_until) return false;
+    if (exchange.wait) return false;
     if (now() - exchange.request.signed_at() > kOldSignature) {
       exchange.request = {*exchange.event, options_.request, now()};
     }
@@ -98,10 +98,26 @@ class HttpSink final : public SwitchedSink {
   void ended(const Exchange& exchange) {
     if (exchange.trial) return;
     record_latency(exchange.took);
-    if (is_gone(exchange.answer, options_.statuses)) disable();
+    if (is_gone(exchange.answer, options_.statuses)) disable(said(exchange.answer));
     const std::lock_guard lock{mutex_};
-    if (is_trouble(exchange.answer)) return breaker_.failed(now());
-    exchange.answer.status == 0 ? breaker_.abandoned() : breaker_.succeeded();
+    const CircuitBreaker::State before = breaker_.state();
+    if (is_trouble(exchange.answer)) {
+      breaker_.failed(now());
+    } else {
+      exchange.answer.status == 0 ? breaker_.abandoned() : breaker_.succeeded();
+    }
+    if (before == breaker_.state()) return;
+    if (breaker_.state() == CircuitBreaker::State::open) {
+      tell({SinkNews::What::circuit_opened, options_.breaker.rest, said(exchange.answer)});
+    } else {
+      tell({SinkNews::What::circuit_closed, {}, said(exchange.answer)});
+    }
+  }
+
+  // Without the answer's own words: this is kept, audited and shown where payloads are not.
+  [[nodiscard]] std::string said(const Answer& answer) const {
+    return answer.status == 0 ? "no answer from " + target_ + ": " + std::string{sink::name(answer.reason)}
+                              : target_ + " answered " + std::to_string(answer.status);
   }
 
   void describe(SinkStatus& status) const override {
@@ -110,9 +126,10 @@ class HttpSink final : public SwitchedSink {
     status.resumes_at = breaker_.resumes_at();
   }
 
-  void resumed() override {
+  void follow_circuit(std::optional<Timestamp> open_until) override {
     const std::lock_guard lock{mutex_};
-    breaker_.reset();
+    if (open_until) return breaker_.open_until(*open_until);
+    if (breaker_.state() != CircuitBreaker::State::closed) breaker_.reset();
   }
 
   const HttpSinkOptions options_;

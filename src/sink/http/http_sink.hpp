@@ -16,6 +16,7 @@
 #include "sink/http/circuit_breaker.hpp"
 #include "sink/http/request.hpp"
 #include "sink/sink.hpp"
+#include "sink/wall_clock.hpp"
 
 namespace sluice::sink {
 
@@ -29,9 +30,9 @@ struct HttpSinkOptions {
   std::vector<net::Network> allowed;  ///< addresses beyond those of the Internet
   StatusRules statuses;
   BreakerRules breaker;
-  int concurrency = 64;              ///< requests at the same time
-  double rate = 0;                   ///< per second; 0: no limit
-  std::function<Timestamp()> clock;  ///< default: the system's
+  int concurrency = 64;                           ///< requests at the same time
+  double rate = 0;                                ///< per second; 0: no limit
+  std::function<Timestamp()> clock = wall_clock;  ///< the store's time
 };
 
 std::unique_ptr<Sink> open_http_sink(HttpSinkOptions options);

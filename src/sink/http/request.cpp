@@ -1,8 +1,10 @@
 #include "sink/http/request.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 #include "core/cloudevents.hpp"
+#include "core/generation.hpp"
 #include "crypto/digest.hpp"
 
 namespace sluice::sink {
@@ -31,6 +33,14 @@ void append_body(std::string& content, const EventEnvelope& event, BodyFormat fo
   }
 }
 
+// The last line of defence: whatever is in a row, a value never begins another header. One that is no header value is
+// left out; the body carries it, quoted.
+void append_header(std::vector<std::string>& lines, std::string_view name, std::string_view value) {
+  const auto is_control = [](char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7F; };
+  if (std::any_of(value.begin(), value.end(), is_control)) return;
+  lines.push_back(std::string{name}.append(": ").append(value));
+}
+
 }  // namespace
 
 DeliveryRequest::DeliveryRequest(const EventEnvelope& event, const RequestRules& rules, Timestamp now)
@@ -42,13 +52,13 @@ DeliveryRequest::DeliveryRequest(const EventEnvelope& event, const RequestRules&
   content_.append(id).append(1, '.').append(timestamp).append(1, '.');
   body_at_ = content_.size();
   append_body(content_, event, rules.format);
-  headers_.push_back("webhook-id: " + id);
-  headers_.push_back("webhook-timestamp: " + timestamp);
-  if (!rules.keys.empty()) headers_.push_back("webhook-signature: " + signature_of(content_, rules.keys));
+  append_header(headers_, "webhook-id", id);
+  append_header(headers_, "webhook-timestamp", timestamp);
+  if (!rules.keys.empty()) append_header(headers_, "webhook-signature", signature_of(content_, rules.keys));
   if (rules.format == BodyFormat::cloudevents_binary) {
-    for (const auto& [name, value] : cloudevents::encode_binary_headers(event)) headers_.push_back(name + ": " + value);
-  } else if (event.trace_context()) {
-    headers_.push_back("traceparent: " + *event.trace_context());
+    for (const auto& [name, value] : cloudevents::encode_binary_headers(event)) append_header(headers_, name, value);
+  } else if (event.trace_context() && check_trace_context(*event.trace_context())) {
+    append_header(headers_, "traceparent", *event.trace_context());
   }
 }
 
@@ -60,7 +70,7 @@ std::vector<std::string> fixed_headers(BodyFormat format, std::string_view versi
       "user-agent: sluice/" + std::string{version},
       // Without these libcurl would add its own.
       "Expect:", "Accept:"};
-  for (const auto& [name, value] : own) lines.push_back(name + ": " + value);
+  for (const auto& [name, value] : own) append_header(lines, name, value);
   return lines;
 }
 

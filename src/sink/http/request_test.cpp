@@ -71,6 +71,25 @@ TEST(DeliveryRequest, StructuredCloudEventsAreOneObject) {
   EXPECT_THAT(std::string{request.body()}, HasSubstr(R"("data":{"total":"12.50 €"})"));
 }
 
+TEST(DeliveryRequest, NoValueBeginsAnotherHeader) {
+  EnvelopeDraft draft;
+  draft.event_id = *Uuid::parse(kId);
+  draft.event_type = "invoice.paid\r\nX-Evil: 1";
+  draft.source = "billing\nX-Evil: 2";
+  draft.target = "shop\r\nX-Evil: 3";
+  draft.idempotency_key = "k\r\nX-Evil: 4";
+  draft.trace_context = "00-a\r\nX-Evil: 5";
+  const EventEnvelope event = EventEnvelope::trusted(draft);
+  for (const BodyFormat format :
+       {BodyFormat::envelope, BodyFormat::cloudevents_binary, BodyFormat::cloudevents_structured}) {
+    const DeliveryRequest request{event, {format, {"k"}}, kSentAt};
+    EXPECT_THAT(request.headers(), Each(Not(testing::ContainsRegex("[\r\n]"))));
+    EXPECT_THAT(request.headers(), Each(Not(StartsWith("traceparent:"))));
+  }
+  EXPECT_THAT(fixed_headers(BodyFormat::envelope, "1.2", {{"X-Team", "a\r\nX-Evil: 6"}}),
+              Each(Not(HasSubstr("X-Evil"))));
+}
+
 TEST(DeliveryRequest, KeepsItsBodyWhenItMoves) {
   DeliveryRequest request{sent_event(), {}, kSentAt};
   const DeliveryRequest moved{std::move(request)};

@@ -8,7 +8,7 @@
 namespace sluice::sink {
 
 LogSink::LogSink(telemetry::Logger logger, LogSinkOptions options)
-    : SwitchedSink({options.name, "log", "the log", options.rate}),
+    : SwitchedSink({options.name, "log", "the log", options.rate}, options.clock),
       logger_(std::move(logger)),
       options_(std::move(options)) {}
 

@@ -95,6 +95,12 @@ class PostgresStore final : public Store {
   Result<void> announce(const WorkerRecord& worker) override;
   Result<void> depart(const std::string& identity) override;
   Result<std::vector<WorkerRecord>> workers(Duration within) override;
+  // Switching
+  Result<void> declare_sinks(std::span<const SinkDeclaration> sinks) override;
+  Result<SinkRecords> sinks() override;
+  Result<SinkRecord> switch_sink(const std::string& name, SinkSwitch to, const Actor& actor) override;
+  Result<SinkRecord> move_circuit(const std::string& name, std::optional<Duration> open_for,
+                                  const Actor& actor) override;
   // Listening
   Result<std::unique_ptr<Ear>> listen(const std::vector<std::string>& channels) override;
   Result<DoorbellMode> doorbell() override;

@@ -1,8 +1,8 @@
 // The store over one Database, declared once and defined by role: sqlite_publish.cpp, sqlite_claim.cpp,
 // sqlite_settle.cpp, sqlite_effect.cpp, sqlite_maintain.cpp, sqlite_patrol.cpp, sqlite_administer.cpp,
 // sqlite_generation.cpp, sqlite_triage.cpp, sqlite_plan.cpp, sqlite_operate.cpp, sqlite_operate_step.cpp,
-// sqlite_audit.cpp, sqlite_diagnose.cpp, sqlite_gauge.cpp, sqlite_register.cpp, sqlite_listen.cpp and
-// sqlite_migrate.cpp.
+// sqlite_audit.cpp, sqlite_diagnose.cpp, sqlite_gauge.cpp, sqlite_register.cpp, sqlite_switch.cpp, sqlite_listen.cpp
+// and sqlite_migrate.cpp.
 #pragma once
 
 #include <atomic>
@@ -109,6 +109,12 @@ class SqliteStore final : public Store {
   Result<void> announce(const WorkerRecord& worker) override;
   Result<void> depart(const std::string& identity) override;
   Result<std::vector<WorkerRecord>> workers(Duration within) override;
+
+  Result<void> declare_sinks(std::span<const SinkDeclaration> sinks) override;
+  Result<SinkRecords> sinks() override;
+  Result<SinkRecord> switch_sink(const std::string& name, SinkSwitch to, const Actor& actor) override;
+  Result<SinkRecord> move_circuit(const std::string& name, std::optional<Duration> open_for,
+                                  const Actor& actor) override;
 
   Result<std::unique_ptr<Ear>> listen(const std::vector<std::string>& channels) override;
   Result<DoorbellMode> doorbell() override;

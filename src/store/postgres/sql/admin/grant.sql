@@ -23,7 +23,7 @@ begin
     grant usage, create on schema core to sluice_owner;
     grant select, insert, update, delete on core.outbox, core.event_handled, core.deployments, core.claims, core.claim_cursors,
         core.subscriptions, core.workers, core.failure_clusters, core.operations, core.operation_items, core.keys_in_flight,
-        core.claim_heads, core.patrol, core.patrol_slices, core.stranded to sluice_owner;
+        core.claim_heads, core.patrol, core.patrol_slices, core.stranded, core.sinks to sluice_owner;
     grant select, update on core.settings to sluice_owner;
     grant select, insert on core.audit to sluice_owner;
     grant usage, select on all sequences in schema core to sluice_owner;
@@ -66,7 +66,7 @@ grant execute on function core.uuid_v7(), core.default_generation(),
 -- Readers see everything and change nothing.
 grant select on core.outbox, core.event_handled, core.deployments, core.claims, core.claim_cursors, core.audit, core.settings,
     core.subscriptions, core.workers, core.failure_clusters, core.operations, core.operation_items, core.keys_in_flight,
-    core.claim_heads, core.patrol, core.patrol_slices, core.stranded
+    core.claim_heads, core.patrol, core.patrol_slices, core.stranded, core.sinks
     to sluice_reader, sluice_worker, sluice_operator;
 grant select on sequence core.outbox_seq to sluice_reader, sluice_worker, sluice_operator;
 grant execute on function core.default_generation(), core.cluster_matches(core.failure_clusters, jsonb),
@@ -86,6 +86,9 @@ grant execute on function core.outbox_claim(bigint, text, int, interval, bigint,
     core.worker_announce(text, bigint, text[], text), core.worker_depart(text),
     -- For a daemon that withdraws what it subscribed to; audited.
     core.unsubscribe(bigint, text, text, text, text),
+    -- A daemon declares its sinks and says what became of their receivers; audited.
+    core.sink_declare(text[], text[], text[], jsonb), core.sink_switch(text, text, text, text, text),
+    core.sink_circuit(text, interval, text, text, text),
     core.outbox_heartbeat(uuid[], bigint[], bigint[], interval), core.outbox_expired(int),
     core.outbox_sweep(interval, interval, interval, interval, int, boolean),
     -- Carrying out what an operator started.
@@ -103,7 +106,7 @@ grant execute on function core.outbox_replay(uuid, bigint, text), core.outbox_re
     core.generation_move(bigint, text, text, text, text), core.unsubscribe(bigint, text, text, text, text),
     core.outbox_reroute(bigint, bigint, int, text, text, text),
     core.outbox_sweep(interval, interval, interval, interval, int, boolean),
-    core.failure_acknowledge(text, boolean, text, text, text),
+    core.failure_acknowledge(text, boolean, text, text, text), core.sink_switch(text, text, text, text, text),
     core.operation_plan(uuid, text, jsonb, uuid[], text, bigint, int, int, int, interval, bigint, text, text, text),
     core.operation_start(uuid, bigint, int, int, int, text, text, text), core.operation_change(uuid, text, int, text, text, text),
     core.operation_hold(uuid, text, interval), core.operation_advance(uuid, text, int, timestamptz),

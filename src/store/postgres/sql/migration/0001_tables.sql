@@ -234,6 +234,26 @@ create table core.workers (
 ) with (fillfactor = 50);
 comment on table core.workers is 'Worker processes and when they were last seen';
 
+-- Where daemons deliver to, and whether each takes deliveries: one state for all daemons, which outlives them.
+create table core.sinks (
+    name        text        primary key,
+    kind        text        not null,
+    target      text        not null,
+    handlers    text[]      not null,
+    state       text        not null default 'active',
+    changed_at  timestamptz not null default now(),
+    changed_by  text        not null default '',
+    reason      text        not null default '',
+    -- The circuit: since when it is not closed, and until when nothing is tried. Both null: closed.
+    opened_at   timestamptz,
+    open_until  timestamptz,
+    open_reason text        not null default '',
+    declared_at timestamptz not null default now(),
+    constraint sinks_state_known check (state in ('active', 'paused', 'disabled')),
+    constraint sinks_circuit_whole check ((opened_at is null) = (open_until is null))
+);
+comment on table core.sinks is 'Sinks of the daemons: active, paused or disabled, by whom and why, and their circuits';
+
 -- What operators see and do ------------------------------------------------------------------------------------------
 
 -- One row per group of failures that was ever seen. Small: what varies from event to event is not in it.

@@ -55,6 +55,9 @@ as $$
         when jsonb_typeof(p_event.payload) <> 'object' then 'payload must be a JSON object'
         when octet_length(p_event.idempotency_key) not between 1 and 255 then 'idempotency_key must have 1 to 255 bytes'
         when octet_length(p_event.ordering_key) not between 1 and 255 then 'ordering_key must have 1 to 255 bytes'
+        -- It becomes a header of a delivery, where a line break would begin another one.
+        when p_event.trace_context !~ '^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$' then
+            'trace_context must be a W3C traceparent: 00-<32 hex digits>-<16 hex digits>-<2 hex digits>'
         when p_event.attempts < 0 then 'attempts must not be negative'
         when jsonb_typeof(p_event.failure_history) <> 'array' then 'failure_history must be a JSON array'
     end
@@ -83,6 +86,7 @@ create trigger outbox_refuse_insert
         or jsonb_typeof(new.payload) <> 'object'
         or octet_length(new.idempotency_key) not between 1 and 255
         or octet_length(new.ordering_key) not between 1 and 255
+        or new.trace_context !~ '^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$'
         or new.attempts < 0
         or jsonb_typeof(new.failure_history) <> 'array')
     execute function core.outbox_refuse_insert();
@@ -102,7 +106,8 @@ begin
     if (new.status, new.event_type, new.event_version, new.source, new.target, new.channel, new.generation, new.ordering_key, new.attempts)
            is distinct from
        (old.status, old.event_type, old.event_version, old.source, old.target, old.channel, old.generation, old.ordering_key, old.attempts)
-       or new.payload is distinct from old.payload or new.failure_history is distinct from old.failure_history then
+       or new.payload is distinct from old.payload or new.failure_history is distinct from old.failure_history
+       or new.trace_context is distinct from old.trace_context then
         if core.outbox_complaint(new) is not null then
             raise exception using errcode = '23514', message = core.outbox_complaint(new);
         end if;

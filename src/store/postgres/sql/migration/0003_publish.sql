@@ -68,7 +68,7 @@ begin
         raise exception 'p_payload: % bytes, the limit is % (core.settings, payload_max_bytes)', octet_length(p_payload::text), v_limit
             using errcode = 'SL422';
     end if;
-    if p_trace_context !~ '^[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$' then
+    if p_trace_context !~ '^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$' then
         raise exception 'p_trace_context: expected a W3C traceparent, got %', quote_literal(p_trace_context) using errcode = 'SL422';
     end if;
 

@@ -1,4 +1,5 @@
--- Which handler wants which events, and which worker processes there are. Functions only: runs in milliseconds.
+-- Which handler wants which events, which worker processes there are, and where daemons deliver to. Functions only: runs in
+-- milliseconds.
 
 -- What an interest is matched against: channel, target (* for a broadcast) and type.
 create function core.outbox_route(p_event core.outbox) returns text
@@ -123,6 +124,88 @@ create function core.worker_depart(p_identity text) returns void
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$ delete from core.workers where identity = p_identity $$;
+
+-- Adds or replaces what a configuration declares of its sinks; their state stays.
+create function core.sink_declare(p_names text[], p_kinds text[], p_targets text[], p_handlers jsonb) returns void
+language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+    insert into core.sinks as s (name, kind, target, handlers)
+    select t.name, t.kind, t.target, array(select jsonb_array_elements_text(p_handlers -> (t.place::int - 1)))
+    from unnest(p_names, p_kinds, p_targets) with ordinality as t(name, kind, target, place)
+    order by t.name
+    on conflict (name) do update
+    set kind = excluded.kind, target = excluded.target, handlers = excluded.handlers, declared_at = now()
+$$;
+
+-- Pauses, disables or resumes a sink for all daemons, audited; resuming closes its circuit. What changes nothing is answered
+-- and not audited. A receiver that is gone is not made less so by a pause.
+create function core.sink_switch(p_name text, p_state text, p_actor text, p_surface text, p_reason text) returns core.sinks
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_old core.sinks;
+    v_row core.sinks;
+begin
+    if coalesce(p_reason, '') = '' then
+        raise exception 'reason: say why' using errcode = 'SL422';
+    elsif p_state not in ('active', 'paused', 'disabled') then
+        raise exception 'state: expected active, paused or disabled, got %', quote_literal(p_state) using errcode = 'SL422';
+    end if;
+    select * into v_old from core.sinks where name = p_name for update;
+    if not found then
+        raise exception 'there is no sink %', p_name using errcode = 'SL404';
+    end if;
+    if (v_old.state = p_state and (p_state <> 'active' or v_old.open_until is null))
+       or (v_old.state = 'disabled' and p_state = 'paused') then
+        return v_old;
+    end if;
+    update core.sinks
+    set state = p_state, changed_at = now(), changed_by = p_actor, reason = p_reason,
+        opened_at = case when p_state = 'active' then null else opened_at end,
+        open_until = case when p_state = 'active' then null else open_until end,
+        open_reason = case when p_state = 'active' then '' else open_reason end
+    where name = p_name
+    returning * into v_row;
+    insert into core.audit (actor, surface, action, reason, detail)
+    values (p_actor, p_surface, 'sink.' || case p_state when 'active' then 'resume' when 'paused' then 'pause' else 'disable' end, p_reason,
+            jsonb_build_object('sink', p_name, 'from', v_old.state, 'to', p_state));
+    return v_row;
+end
+$$;
+
+-- Opens the circuit of a sink for this long, or closes it (null). The first opening and the closing are audited: an outage is
+-- two records, however long it lasts.
+create function core.sink_circuit(p_name text, p_open_for interval, p_actor text, p_surface text, p_reason text) returns core.sinks
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_old core.sinks;
+    v_row core.sinks;
+begin
+    select * into v_old from core.sinks where name = p_name for update;
+    if not found then
+        raise exception 'there is no sink %', p_name using errcode = 'SL404';
+    end if;
+    update core.sinks
+    set opened_at = case when p_open_for is not null then coalesce(opened_at, now()) end,
+        open_until = now() + p_open_for,
+        open_reason = case when p_open_for is null then '' else p_reason end
+    where name = p_name
+    returning * into v_row;
+    if (v_old.open_until is null) <> (p_open_for is null) then
+        insert into core.audit (actor, surface, action, reason, detail)
+        values (p_actor, p_surface, case when p_open_for is null then 'sink.circuit_close' else 'sink.circuit_open' end, p_reason,
+                jsonb_build_object('sink', p_name));
+    end if;
+    return v_row;
+end
+$$;
+
+revoke all on function core.sink_declare(text[], text[], text[], jsonb), core.sink_switch(text, text, text, text, text),
+    core.sink_circuit(text, interval, text, text, text) from public;
 
 revoke all on function core.outbox_route(core.outbox), core.outbox_waits_for(jsonb, text[]),
     core.outbox_subscribed(core.outbox), core.subscribe(bigint, text[], jsonb, text[], text[]),

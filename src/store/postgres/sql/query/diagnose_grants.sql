@@ -12,13 +12,13 @@ functions as (
     where p.pronamespace = to_regnamespace('core')),
 needed_functions(role, name) as (values
     ('sluice_publisher', 'outbox_publish'), ('sluice_worker', 'outbox_claim'), ('sluice_worker', 'outbox_settle'),
-    ('sluice_worker', 'outbox_heartbeat'), ('sluice_worker', 'outbox_expired'), ('sluice_operator', 'outbox_replay'),
+    ('sluice_worker', 'outbox_heartbeat'), ('sluice_worker', 'outbox_expired'), ('sluice_worker', 'sink_declare'), ('sluice_operator', 'outbox_replay'),
     ('sluice_operator', 'outbox_replay_as'), ('sluice_operator', 'outbox_tombstone'), ('sluice_operator', 'generation_move')),
 needed_tables(role, privilege, name) as (
     select 'sluice_publisher', 'insert', 'outbox'
     union all
     select r.name, 'select', t.name
-    from unnest(array['outbox', 'event_handled', 'deployments', 'claims', 'audit', 'settings', 'subscriptions', 'workers']) as t(name),
+    from unnest(array['outbox', 'event_handled', 'deployments', 'claims', 'audit', 'settings', 'subscriptions', 'workers', 'sinks']) as t(name),
          unnest(array['sluice_reader', 'sluice_worker', 'sluice_operator']) as r(name))
 select r.name || ': usage of schema core' from roles r
 where not has_schema_privilege(r.oid, to_regnamespace('core'), 'usage')

@@ -41,7 +41,14 @@ create table outbox (
   idempotency_key text
     constraint "idempotency_key must have 1 to 255 bytes"
       check (length(cast(idempotency_key as blob)) between 1 and 255),
-  trace_context text,
+  -- It becomes a header of a delivery, where a line break would begin another one. Counted in bytes: text ends at a NUL
+  -- for the other functions.
+  trace_context text
+    constraint "trace_context must be a W3C traceparent (00-<32 hex digits>-<16 hex digits>-<2 hex digits>)"
+      check (length(cast(trace_context as blob)) = 55 and length(replace(trace_context, '-', '')) = 52
+        and trace_context like '00-________________________________-________________-__'
+        and trace_context not glob '*[^-0-9a-f]*' and trim(substr(trace_context, 4, 32), '0') <> ''
+        and trim(substr(trace_context, 37, 16), '0') <> ''),
   status text not null default 'pending'
     constraint "status must be pending, in_flight, delivered or failed"
       check (status in ('pending', 'in_flight', 'delivered', 'failed')),
@@ -179,6 +186,27 @@ create table workers (
   listener text not null default '',
   started_at text not null,
   seen_at text not null
+) strict, without rowid;
+
+-- Where daemons deliver to, and whether each takes deliveries: one state for all daemons, which outlives them. handlers is
+-- a JSON array of names. opened_at and open_until tell of a circuit that is not closed.
+create table sinks (
+  name text primary key not null,
+  kind text not null,
+  target text not null,
+  handlers text not null
+    constraint "handlers must be a JSON array"
+      check (case when json_valid(handlers) then json_type(handlers) = 'array' else 0 end),
+  state text not null default 'active'
+    constraint "state must be active, paused or disabled" check (state in ('active', 'paused', 'disabled')),
+  changed_at text not null,
+  changed_by text not null default '',
+  reason text not null default '',
+  opened_at text,
+  open_until text,
+  open_reason text not null default '',
+  declared_at text not null,
+  constraint "opened_at and open_until are set together" check ((opened_at is null) = (open_until is null))
 ) strict, without rowid;
 
 -- One row per group of failures that was ever seen. A failed event without class or fingerprint counts as

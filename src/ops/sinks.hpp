@@ -1,0 +1,46 @@
+// Sinks: where daemons deliver to, which of them take no deliveries and why, and switching them for all daemons.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sluice/envelope.hpp>
+#include "ops/entropy.hpp"
+#include "store/store.hpp"
+
+namespace sluice::ops {
+
+/// not_found, with the way to the list, when no daemon ever declared it.
+Result<store::SinkRecord> find_sink(store::Switching& store, const std::string& name);
+
+/// Both for all daemons, and audited. What is so already is answered.
+Result<store::SinkRecord> pause_sink(store::Switching& store, const std::string& name, const store::Actor& actor);
+/// Also after its receiver was gone; closes its circuit.
+Result<store::SinkRecord> resume_sink(store::Switching& store, const std::string& name, const store::Actor& actor);
+
+/// Sinks that take no deliveries although somebody subscribes through them, by name. The others keep no event waiting.
+Result<std::vector<store::SinkRecord>> stopped_sinks(store::Store& store);
+
+/// active, paused, disabled, open, or half_open: rested, and one event is tried next.
+std::string_view state_name(const store::SinkRecord& sink, Timestamp now);
+/// What it is: `paused by alice since …: maintenance`; empty for one that takes deliveries.
+std::string why_stopped(const store::SinkRecord& sink);
+/// What to do about it: a command.
+std::string help_stopped(const store::SinkRecord& sink);
+
+/// How a trial delivery went.
+struct Trial {
+  bool ok = false;
+  std::string status;  ///< in one word: `200`, `http_503`, `timeout`, `handled`
+  std::string detail;  ///< what the receiver said, made harmless
+  Duration took{};
+};
+/// What a trial delivers: an event that is in no store.
+EventEnvelope trial_event(const Entropy& entropy);
+
+std::string to_json(const Trial& trial);
+
+std::string to_json(const store::SinkRecord& sink, Timestamp now);
+
+}  // namespace sluice::ops
