@@ -2,9 +2,10 @@
 //
 // Thread-safety: immutable, share freely; a copy shares what it copies.
 //
-// The payload is JSON text and stays text: Sluice checks that it is a well-formed object and never
-// re-encodes it, so numbers beyond 64 bits and decimals reach the handler as they were written.
-// (PostgreSQL's jsonb sorts keys and drops insignificant white space; SQLite keeps the bytes.)
+// The payload is JSON text: Sluice checks that it is a well-formed object and never re-encodes it. SQLite
+// keeps the bytes; PostgreSQL's jsonb keeps the values: it sorts members, has white space of its own, and
+// writes 1E5 as 100000 and -0 as 0. Numbers beyond 64 bits and decimals lose no digit in either. What one of
+// them could not keep is refused for both: a member that comes twice, a number of too many digits.
 //
 // The generation is not part of the envelope: it is a property of the outbox row.
 #pragma once
@@ -37,7 +38,7 @@ struct EnvelopeDraft {
 };
 
 struct EnvelopeLimits {
-  std::size_t payload_bytes = std::size_t{256} * 1024;  ///< a larger payload is refused
+  std::size_t payload_bytes = std::size_t{256} * 1024;  ///< a larger payload is refused; 1e9 counts as ten digits
   int payload_depth = 64;                               ///< nesting of objects and arrays
 };
 

@@ -30,6 +30,13 @@ Result<Generation> planned_generation(const Session& session, const config::Conf
   return std::move(store).error();
 }
 
+Result<void> check_planned(const Session& session, const config::Config& config, const store::NewEvent& event) {
+  auto store = session.open(config, Access::existing);
+  if (store) return ops::GenerationCheck{**store}(event);
+  if (store.error().code == ErrorCode::not_found) return {};
+  return std::move(store).error();
+}
+
 Result<Exit> show_plan(const Session& session, const store::NewEvent& event) {
   if (session.format() != Format::table) {
     session.out() << ops::to_json(event, std::nullopt) << '\n';
@@ -109,7 +116,10 @@ Result<Exit> publish(Session& session) {
     const auto generation = planned_generation(session, *config);
     if (!generation) return generation.error();
     const auto event = publishing.prepare(*request, *generation);
-    return event ? show_plan(session, *event) : Result<Exit>{in_terms_of_flags(event.error())};
+    if (!event) return in_terms_of_flags(event.error());
+    if (auto known = check_planned(session, *config, *event); !known)
+      return in_terms_of_flags(std::move(known).error());
+    return show_plan(session, *event);
   }
 
   // Before the store is opened: threads that it starts inherit the blocked signals.
@@ -120,6 +130,7 @@ Result<Exit> publish(Session& session) {
   if (!generation) return generation.error();
   const auto event = publishing.prepare(*request, *generation);
   if (!event) return in_terms_of_flags(event.error());
+  if (auto known = ops::GenerationCheck{**store}(*event); !known) return in_terms_of_flags(std::move(known).error());
   const auto published = ops::publish_event(**store, *event);
   if (!published) return published.error();
   log_published(session, *config, *published);

@@ -29,9 +29,10 @@ void print_report(const Session& session, const store::RetentionReport& report) 
                               {"dedup rows deleted", at_least(report, report.handled_deleted)}});
 }
 
-Result<store::RetentionReport> run_sweep(const Session& session, store::Store& store, const RetentionPolicies& kept) {
-  if (session.dry_run()) return ops::preview_sweep(store, kept, kCountLimit);
-  return ops::sweep_retention(store, kept, kSweepBatch, [&](const store::RetentionReport& so_far) {
+Result<store::RetentionReport> run_sweep(const Session& session, store::Store& store, const config::Config& config) {
+  if (session.dry_run()) return ops::preview_sweep(store, config.retention, kCountLimit);
+  const ops::SweepOrder order{config.retention, kSweepBatch, {config.actor, "cli", "retention sweep"}};
+  return ops::sweep_retention(store, order, [&](const store::RetentionReport& so_far) {
     session.detail("tombstoned " + std::to_string(so_far.outbox_tombstoned) + ", deleted " +
                    std::to_string(so_far.outbox_deleted) + ", dedup rows deleted " +
                    std::to_string(so_far.handled_deleted));
@@ -45,7 +46,7 @@ Result<Exit> sweep(Session& session) {
   if (!session.dry_run()) session.adapters().interruption->arm();
   auto store = session.open(*config, Session::Access::existing);
   if (!store) return std::move(store).error();
-  const auto report = run_sweep(session, **store, config->retention);
+  const auto report = run_sweep(session, **store, *config);
   if (!report) return report.error();
   print_report(session, *report);
   if (session.dry_run()) {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kDefaultSource = "cli";
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kFlagOfField{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kFlagOfField{{
     {"event_type", "TYPE"},
     {"event_id", "--id"},
     {"event_version", "--event-version"},
@@ -20,6 +20,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kFlagOfF
     {"ordering_key", "--key"},
     {"trace_context", "--traceparent"},
     {"content_class", "--content-class"},
+    {"generation", "--generation"},
 }};
 
 // Parses the flag, if it is given, into the request.

@@ -27,7 +27,8 @@ Result<void> check_payload(std::string_view payload, const EnvelopeLimits& limit
     return invalid("payload", "payload must be at most " + std::to_string(limits.payload_bytes) + " bytes, not " +
                                   std::to_string(payload.size()));
   }
-  const auto kind = json::check(payload, "payload", {.depth = limits.payload_depth});
+  const auto kind =
+      json::check(payload, "payload", {.depth = limits.payload_depth, .stored_bytes = limits.payload_bytes});
   if (!kind) return kind.error();
   if (*kind != json::Kind::object) return invalid("payload", "payload must be a JSON object, like {\"n\":1}");
   return {};

@@ -95,6 +95,14 @@ TEST(Envelope, ThePayloadLimitIs256KiB) {
   EXPECT_EQ(bad_field([&](EnvelopeDraft& d) { d.payload = payload_of(256 * 1024 + 1); }), "payload");
 }
 
+TEST(Envelope, ThePayloadLimitCountsTheDigitsThatAreStored) {
+  std::string bomb = R"({"a":[1e99999)";
+  for (int i = 0; i < 2; ++i) bomb += ",1e99999";
+  EXPECT_EQ(refusal([&](EnvelopeDraft& d) { d.payload = bomb + "]}"; }).message,
+            "payload must be at most 262144 bytes with its numbers written out, not 300010");
+  EXPECT_EQ(bad_field([](EnvelopeDraft& d) { d.payload = R"({"a":{"b":1,"b":2}})"; }), "payload");
+}
+
 TEST(Envelope, TheIdempotencyKeyIsShortPrintableText) {
   EXPECT_EQ(bad_field([](EnvelopeDraft& d) { d.idempotency_key = ""; }), "idempotency_key");
   EXPECT_EQ(bad_field([](EnvelopeDraft& d) { d.idempotency_key = std::string(256, 'k'); }), "idempotency_key");

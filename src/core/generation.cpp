@@ -108,6 +108,14 @@ Result<Generation> parse_generation(std::string_view text, std::string_view fiel
   return generation;
 }
 
+Error no_such_generation(Generation generation) {
+  const std::string number = std::to_string(generation);
+  Error error =
+      invalid("generation", "generation " + number + " does not exist, and nobody would ever claim its events");
+  error.hint = "allocate it with `sluice generation allocate " + number + "`, or leave generation out";
+  return error;
+}
+
 Result<std::string> compose_channel(Generation generation, std::string_view processing_class) {
   if (generation < kFirstGeneration) return refuse("generation", "must be a whole number of at least 1");
   std::string channel = "outbox_gen_" + std::to_string(generation);

@@ -26,6 +26,9 @@ bool is_legal(GenerationState from, GenerationState to);
 /// At least 1; `field` names the input.
 Result<Generation> parse_generation(std::string_view text, std::string_view field = "generation");
 
+/// For whoever would publish to it: its events would wait for ever.
+Error no_such_generation(Generation generation);
+
 /// `outbox_gen_<N>`, or `outbox_gen_<N>_<class>` for a processing class.
 Result<std::string> compose_channel(Generation generation, std::string_view processing_class = {});
 

@@ -1,8 +1,10 @@
 #include "core/json.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "core/characters.hpp"
 #include "core/utf8.hpp"
@@ -16,6 +18,50 @@ bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20; }
 bool is_high_surrogate(char32_t unit) { return unit >= 0xD800 && unit <= 0xDBFF; }
 bool is_low_surrogate(char32_t unit) { return unit >= 0xDC00 && unit <= 0xDFFF; }
 
+// How many bytes jsonb writes for one character of a string: escaped where it has to be, whatever the sender did.
+std::size_t written_bytes(char32_t code_point) {
+  if (code_point == '"' || code_point == '\\') return 2;
+  if (code_point < 0x20) return code_point >= '\b' && code_point <= '\r' && code_point != '\v' ? 2 : 6;
+  if (code_point < 0x80) return 1;
+  if (code_point < 0x800) return 2;
+  return code_point < 0x10000 ? 3 : 4;
+}
+
+// A number as it stands in the text, and what numeric makes of it.
+struct NumberText {
+  bool negative = false;
+  std::string_view integer;
+  std::string_view fraction;
+  std::int64_t exponent = 0;  // cut at kExponentEnd: far beyond what numeric holds
+
+  static constexpr std::int64_t kExponentEnd = 1'000'000'000;
+
+  // The power of ten of the first digit that is not zero; none: the number is zero.
+  [[nodiscard]] std::optional<std::int64_t> magnitude() const {
+    const auto whole = static_cast<std::int64_t>(integer.size());
+    if (const auto at = integer.find_first_not_of('0'); at != std::string_view::npos) {
+      return whole - 1 - static_cast<std::int64_t>(at) + exponent;
+    }
+    const auto at = fraction.find_first_not_of('0');
+    if (at == std::string_view::npos) return std::nullopt;
+    return -1 - static_cast<std::int64_t>(at) + exponent;
+  }
+  [[nodiscard]] std::int64_t fraction_digits() const {
+    return std::max<std::int64_t>(0, static_cast<std::int64_t>(fraction.size()) - exponent);
+  }
+  [[nodiscard]] bool fits() const {
+    return std::abs(exponent) < kExponentEnd && magnitude().value_or(0) < kMostIntegerDigits &&
+           fraction_digits() <= kMostFractionDigits;
+  }
+  // 1e5 is written as 100000, 1e-3 as 0.001, -0 as 0.
+  [[nodiscard]] std::size_t written_bytes() const {
+    const auto first = magnitude();
+    const std::int64_t whole = std::max<std::int64_t>(0, first.value_or(0)) + 1;
+    const std::int64_t rest = fraction_digits() > 0 ? 1 + fraction_digits() : 0;
+    return static_cast<std::size_t>(whole + rest) + (negative && first ? 1 : 0);
+  }
+};
+
 // Where the outermost container's parts go, for the callers that want them.
 struct Parts {
   std::vector<Member>* members = nullptr;
@@ -25,7 +71,8 @@ struct Parts {
 // Walks one document. Each step returns false after noting the first thing that is wrong.
 class Scanner {
  public:
-  Scanner(std::string_view text, int depth_limit) : text_(text), depth_limit_(std::min(depth_limit, kMaxDepth)) {}
+  Scanner(std::string_view text, const Limits& limits)
+      : text_(text), depth_limit_(std::min(limits.depth, kMaxDepth)), storable_(limits.stored_bytes > 0) {}
 
   bool document(Parts parts = {}) {
     skip_space();
@@ -39,6 +86,8 @@ class Scanner {
   }
 
   [[nodiscard]] Kind kind() const { return kind_; }
+  // As jsonb writes the document, without the spaces between its parts.
+  [[nodiscard]] std::size_t written_bytes() const { return written_; }
 
   [[nodiscard]] Error error(std::string_view field) const {
     std::size_t line = 1;
@@ -52,8 +101,10 @@ class Scanner {
       }
     }
     const std::string name{field};
-    return invalid(name, name + " is not valid JSON at line " + std::to_string(line) + ", column " +
-                             std::to_string(column) + ": " + std::string{problem_});
+    if (twice_) return invalid(name, name + " has the member " + quote(*twice_) + " twice");
+    return invalid(name, name + (valid_ ? " cannot be stored" : " is not valid JSON") + " at line " +
+                             std::to_string(line) + ", column " + std::to_string(column) + ": " +
+                             std::string{problem_});
   }
 
  private:
@@ -104,17 +155,21 @@ class Scanner {
     ++depth_;
     if (!(kind == Kind::object ? object(parts.members) : array(parts.elements))) return false;
     --depth_;
+    written_ += 2;
     return is(kind);
   }
 
   bool object(std::vector<Member>* out) {
     skip_space();
     if (take('}')) return true;
+    std::vector<std::string> names;
     do {
       skip_space();
       std::string name;
       if (peek() != '"') return fail("a member name in double quotes was expected");
-      if (!string(out != nullptr ? &name : nullptr)) return false;
+      if (!string(out != nullptr || storable_ ? &name : nullptr)) return false;
+      written_ += names.empty() ? 1U : 2U;  // the colon, and a comma before all but the first
+      if (storable_) names.push_back(name);
       skip_space();
       if (!take(':')) return fail("':' was expected after the member name");
       skip_space();
@@ -123,13 +178,20 @@ class Scanner {
       if (out != nullptr) out->push_back({std::move(name), text_.substr(begin, at_ - begin)});
       skip_space();
     } while (take(','));
-    return take('}') || fail("',' or '}' was expected");
+    if (!take('}')) return fail("',' or '}' was expected");
+    std::sort(names.begin(), names.end());
+    const auto same = std::adjacent_find(names.begin(), names.end());
+    if (same == names.end()) return true;
+    twice_ = *same;
+    return false;
   }
 
   bool array(std::vector<std::string_view>* out) {
     skip_space();
     if (take(']')) return true;
+    bool first = true;
     do {
+      if (!std::exchange(first, false)) ++written_;
       skip_space();
       const std::size_t begin = at_;
       if (!value({})) return false;
@@ -141,6 +203,7 @@ class Scanner {
 
   bool string(std::string* unescaped) {
     if (!take('"')) return fail("a string was expected");
+    written_ += 2;
     while (!at_end() && peek() != '"') {
       if (!character(unescaped)) return false;
     }
@@ -150,28 +213,45 @@ class Scanner {
   bool word(std::string_view expected) {
     if (!text_.substr(at_).starts_with(expected)) return fail("a value was expected");
     at_ += expected.size();
+    written_ += expected.size();
     return true;
   }
 
-  bool digits() {
+  bool digits(std::string_view* found = nullptr) {
+    const std::size_t begin = at_;
     if (!is_digit(peek())) return fail("a digit was expected");
     while (is_digit(peek())) ++at_;
+    if (found != nullptr) *found = text_.substr(begin, at_ - begin);
     return true;
   }
 
   bool number() {
-    const bool negative = take('-');
-    if (!negative && !is_digit(peek())) return fail("a value was expected");
+    const std::size_t begin = at_;
+    NumberText number;
+    number.negative = take('-');
+    if (!number.negative && !is_digit(peek())) return fail("a value was expected");
     if (take('0')) {
       if (is_digit(peek())) return fail("a number must not start with 0");
-    } else if (!digits()) {
+      number.integer = "0";
+    } else if (!digits(&number.integer)) {
       return false;
     }
-    if (take('.') && !digits()) return false;
+    if (take('.') && !digits(&number.fraction)) return false;
     if (take('e') || take('E')) {
-      if (!take('+')) take('-');
-      return digits();
+      const bool negative = !take('+') && take('-');
+      std::string_view exponent;
+      if (!digits(&exponent)) return false;
+      for (const char c : exponent) {
+        number.exponent = std::min(NumberText::kExponentEnd, number.exponent * 10 + (c - '0'));
+      }
+      if (negative) number.exponent = -number.exponent;
     }
+    if (!storable_) return true;
+    if (!number.fits()) {
+      valid_ = true;
+      return fail_at(begin, "a number may have 131072 digits before its decimal point and 16383 after it");
+    }
+    written_ += number.written_bytes();
     return true;
   }
 
@@ -182,6 +262,7 @@ class Scanner {
     if (length == 0) return fail("the text is not valid UTF-8");
     if (out != nullptr) out->append(text_, at_, length);
     at_ += length;
+    written_ += length;
     return true;
   }
 
@@ -194,6 +275,7 @@ class Scanner {
     if (which == std::string_view::npos) return fail_at(begin, "the escape is not one that JSON knows");
     ++at_;
     if (out != nullptr) *out += meanings[which];
+    written_ += json::written_bytes(static_cast<unsigned char>(meanings[which]));
     return true;
   }
 
@@ -209,6 +291,7 @@ class Scanner {
       code_point = 0x10000 + ((code_point - 0xD800) << 10) + (*low - 0xDC00);
     }
     if (out != nullptr) utf8::append_code_point(*out, code_point);
+    written_ += json::written_bytes(code_point);
     return true;
   }
 
@@ -228,11 +311,15 @@ class Scanner {
 
   std::string_view text_;
   int depth_limit_;
+  bool storable_;
+  std::size_t written_ = 0;
   std::size_t at_ = 0;
   int depth_ = 0;
   Kind kind_ = Kind::null;
   std::size_t failed_at_ = 0;
   std::string_view problem_;
+  bool valid_ = false;                // what is wrong is not the JSON
+  std::optional<std::string> twice_;  // the member that is there twice
 };
 
 Error wrong_kind(std::string_view field, std::string_view expected) {
@@ -243,14 +330,19 @@ Error wrong_kind(std::string_view field, std::string_view expected) {
 }  // namespace
 
 Result<Kind> check(std::string_view text, std::string_view field, const Limits& limits) {
-  Scanner scanner{text, limits.depth};
+  Scanner scanner{text, limits};
   if (!scanner.document()) return scanner.error(field);
+  if (limits.stored_bytes > 0 && scanner.written_bytes() > limits.stored_bytes) {
+    const std::string name{field};
+    return invalid(name, name + " must be at most " + std::to_string(limits.stored_bytes) +
+                             " bytes with its numbers written out, not " + std::to_string(scanner.written_bytes()));
+  }
   return scanner.kind();
 }
 
 Result<std::vector<Member>> members(std::string_view object, std::string_view field, const Limits& limits) {
   std::vector<Member> found;
-  Scanner scanner{object, limits.depth};
+  Scanner scanner{object, limits};
   if (!scanner.document({.members = &found})) return scanner.error(field);
   if (scanner.kind() != Kind::object) return wrong_kind(field, "object");
   std::set<std::string_view> names;
@@ -265,7 +357,7 @@ Result<std::vector<Member>> members(std::string_view object, std::string_view fi
 
 Result<std::vector<std::string_view>> elements(std::string_view array, std::string_view field, const Limits& limits) {
   std::vector<std::string_view> found;
-  Scanner scanner{array, limits.depth};
+  Scanner scanner{array, limits};
   if (!scanner.document({.elements = &found})) return scanner.error(field);
   if (scanner.kind() != Kind::array) return wrong_kind(field, "array");
   return found;
@@ -274,7 +366,7 @@ Result<std::vector<std::string_view>> elements(std::string_view array, std::stri
 Result<std::string> string_value(std::string_view raw, std::string_view field) {
   if (!raw.starts_with('"')) return wrong_kind(field, "string");
   std::string value;
-  Scanner scanner{raw, 0};
+  Scanner scanner{raw, {.depth = 0}};
   if (!scanner.only_string(value)) return scanner.error(field);
   return value;
 }

@@ -2,6 +2,8 @@
 // slices of the input. The envelope's payload travels as text, so a tree is never built.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,7 +20,15 @@ inline constexpr int kMaxDepth = 512;
 
 struct Limits {
   int depth = 64;  ///< nesting of objects and arrays, at most kMaxDepth
+  /// More than 0: the value is to be stored, so it is refused where PostgreSQL's jsonb would change or refuse it (a
+  /// member that comes twice, a number beyond the range of numeric) or would write it with more bytes than this, spaces
+  /// between its parts not counted.
+  std::size_t stored_bytes = 0;
 };
+
+/// What PostgreSQL's numeric holds: digits before and after the decimal point.
+inline constexpr std::int64_t kMostIntegerDigits = 131'072;
+inline constexpr std::int64_t kMostFractionDigits = 16'383;
 
 /// A member of an object: the unescaped name and the raw text of the value.
 struct Member {

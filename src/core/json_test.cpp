@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace sluice::json {
 namespace {
@@ -77,6 +79,51 @@ TEST(JsonCheck, StringsAreStrict) {
         R"("a\u0000b")", R"("\ud83c")", R"("\udf0d")", R"("\ud83cx")", R"("\ud83c\u0041")", R"("\ud83c\n")"}) {
     EXPECT_FALSE(accepts(bad)) << bad;
   }
+}
+
+// The text, and how many bytes jsonb writes for it without the spaces between its parts.
+TEST(JsonCheck, WhatIsStoredIsCountedAsJsonbWritesIt) {
+  const std::vector<std::pair<std::string, std::size_t>> samples{
+      {R"({})", 2},
+      {R"( { "a" : [ 1 , 2 ] } )", 11},
+      {R"({"a":true,"b":null})", 19},
+      {R"([1e5,1E+5,-1e5])", 6 + 1 + 6 + 1 + 7 + 2},
+      {R"([1e-3,-0,-0.0,0e9])", 5 + 1 + 1 + 1 + 3 + 1 + 1 + 2},
+      {R"([1.50e1,12.5e-1,0.000])", 4 + 1 + 4 + 1 + 5 + 2},
+      {R"([1e99999])", 100'002},
+      {R"(["\u0041\/\u00e9\n\u000b\u001f"])", 2 + 2 + 1 + 1 + 2 + 2 + 6 + 6},
+      {R"(["\ud83d\ude00 \"q\" \\"])", 2 + 2 + 4 + 1 + 2 + 1 + 2 + 1 + 2},
+  };
+  for (const auto& [text, bytes] : samples) {
+    EXPECT_TRUE(check(text, "payload", {.stored_bytes = bytes})) << text;
+    EXPECT_FALSE(check(text, "payload", {.stored_bytes = bytes - 1})) << text;
+  }
+  EXPECT_EQ(check(R"({"a":[1e99999]})", "payload", {.stored_bytes = 1000}).error().message,
+            "payload must be at most 1000 bytes with its numbers written out, not 100008");
+}
+
+TEST(JsonCheck, ANumberThatNumericCannotHoldIsNotStored) {
+  const Limits stored{.stored_bytes = 1'000'000};
+  for (const char* good : {"1e131071", "-9.9e131071", "1e-16383", "0e999999999", "0.1e131072"}) {
+    EXPECT_TRUE(check(good, "payload", stored)) << good;
+  }
+  for (const char* bad : {"1e131072", "10e131071", "1e-16384", "0e-16384", "1e99999999999999999999", "0e1000000000",
+                          "1e-99999999999999999999"}) {
+    EXPECT_FALSE(check(bad, "payload", stored)) << bad;
+    EXPECT_TRUE(accepts(bad)) << "it is JSON all the same: " << bad;
+  }
+  EXPECT_EQ(
+      check("[1,1e200000]", "payload", stored).error().message,
+      "payload cannot be stored at line 1, column 4: a number may have 131072 digits before its decimal point and "
+      "16383 after it");
+}
+
+TEST(JsonCheck, AMemberThatComesTwiceIsNotStored) {
+  const Limits stored{.stored_bytes = 1'000};
+  EXPECT_EQ(check(R"({"x":{"a":1,"b":2,"\u0061":3}})", "payload", stored).error().message,
+            R"(payload has the member "a" twice)");
+  EXPECT_EQ(check(R"({"":1,"":1})", "payload", stored).error().message, R"(payload has the member "" twice)");
+  EXPECT_TRUE(check(R"([{"a":1},{"a":1,"A":{"a":1}}])", "payload", stored));
 }
 
 TEST(JsonCheck, NulIsRefusedInNamesToo) { EXPECT_FALSE(accepts(R"({"a\u0000":1})")); }

@@ -126,6 +126,7 @@ SurfaceParts Daemon::surface_parts(const config::Config& config) {
   desk.overview = [this](Duration window) { return overview_.json(window, parts_.entropy.clock()); };
   desk.metrics = [this](std::string_view accept) { return expose(accept); };
   desk.ready = [this] { return ready_.load(); };
+  desk.trouble = [this] { return delivery_.trouble(); };
   desk.wake = [this] { operations_.ring(); };
   desk.claimable = [this] {
     delivery_.wake();

@@ -147,6 +147,15 @@ void Delivery::wake() {
   for (const auto& supervisor : current_->supervisors) supervisor->wake();
 }
 
+std::optional<Error> Delivery::trouble() const {
+  const std::lock_guard lock{mutex_};
+  if (!current_) return std::nullopt;
+  for (const auto& supervisor : current_->supervisors) {
+    if (auto trouble = supervisor->trouble()) return trouble;
+  }
+  return std::nullopt;
+}
+
 std::vector<sink::SinkStatus> Delivery::list() const {
   Sinks sinks;
   {

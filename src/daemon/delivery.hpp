@@ -58,6 +58,9 @@ class Delivery final : public http::SinkDesk {
   /// Something may be claimable.
   void wake();
 
+  /// Why the workers cannot claim or settle at present; none: they can.
+  [[nodiscard]] std::optional<Error> trouble() const;
+
   /// Exchanges with the store what this process and the others know about the sinks.
   Result<void> sync_sinks() { return board_.sync(); }
 

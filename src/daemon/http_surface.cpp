@@ -88,7 +88,13 @@ HttpSurface::HttpSurface(const config::Config& config, SurfaceParts parts)
       presence_(desk_.store, desk_.generation),
       settling_(desk_.store, presence_, logger_, settling_options(config, parts)),
       pulling_(desk_.store, settling_, presence_, pull_options(config, desk_.generation)),
-      queue_(desk_.store, {.stored = desk_.claimable}),
+      generations_(desk_.store),
+      queue_(desk_.store, {.stored = desk_.claimable,
+                           .check =
+                               [this](const store::NewEvent& event) {
+                                 // Our own workers are there, or will be in a moment.
+                                 return event.generation == desk_.generation ? Result<void>{} : generations_(event);
+                               }}),
       publishing_(queue_, publish_options(config, parts)),
       mcp_(desk_, {{.read_only = config.http.read_only}, std::chrono::hours{1}, config.redaction}),
       streams_(desk_),

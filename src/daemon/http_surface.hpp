@@ -64,6 +64,7 @@ class HttpSurface {
   runtime::PullPresence presence_;
   runtime::PullSettling settling_;
   runtime::PullDesk pulling_;
+  ops::GenerationCheck generations_;
   ops::PublishQueue queue_;
   http::PublishDesk publishing_;
   http::McpEndpoint mcp_;

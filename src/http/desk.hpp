@@ -42,6 +42,8 @@ struct Desk {
   std::function<Exposed(std::string_view accept)> metrics;
   /// Nothing stands in the way of serving: false while stopping.
   std::function<bool()> ready;
+  /// Why this process delivers nothing at present though it should; none: it does. May be empty.
+  std::function<std::optional<Error>()> trouble;
   /// Something was started or changed that the operations' service should look at.
   std::function<void()> wake;
   /// Events were stored that a worker may claim.

@@ -24,6 +24,9 @@ Response readiness(Desk& desk) {
     error.code = ErrorCode::unavailable;
     return problem(error);
   }
+  if (const auto trouble = desk.trouble ? desk.trouble() : std::nullopt) {
+    return problem(503, "not_delivering", "the workers cannot claim or settle events: " + trouble->message);
+  }
   return json_response(200, R"({"status":"ok"})");
 }
 

@@ -1,5 +1,6 @@
 #include <sluice/publisher.hpp>
 
+#include <atomic>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -55,10 +56,21 @@ class EventPublisher::Impl {
     return stamped;
   }
 
+  // Asked by the first publish, on a connection of the publisher's own: what has no worker and never will is refused.
+  Result<void> check_generation() {
+    if (generation_exists_) return {};
+    const auto exists = store().generation_exists(generation_);
+    if (!exists) return exists.error();
+    if (!*exists) return no_such_generation(generation_);
+    generation_exists_ = true;
+    return {};
+  }
+
   template <class Write>
   Result<void> publish(std::span<const EventEnvelope> events, const Routing& routing, Write write) {
     auto ready = stamped(events, routing);
     if (!ready) return std::move(ready).error();
+    if (auto checked = check_generation(); !checked) return checked;
     const Result<Outcomes> outcomes = write(*ready);
     if (!outcomes) return outcomes.error();
     log_published(logger_, events, *outcomes);
@@ -78,6 +90,7 @@ class EventPublisher::Impl {
  private:
   library::OpenedStore opened_;
   Generation generation_;
+  std::atomic<bool> generation_exists_ = false;
   telemetry::Logger logger_;
   std::mutex mutex_;
   UuidV7Sequence ids_;

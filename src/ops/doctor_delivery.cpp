@@ -102,6 +102,18 @@ void judge_generations(const DoctorFacts& facts, Findings& findings) {
     found = true;
     const bool leaving = one.state == GenerationState::draining || one.state == GenerationState::retired;
     const std::string number = std::to_string(one.generation);
+    if (facts.missing_generations.contains(one.generation)) {
+      findings.add(
+          {FindingId::generation_abandoned, Severity::critical,
+           "generation " + number + " does not exist and has " + counted(one.left(), "event"),
+           "It was never allocated and nobody subscribes in it: a plain INSERT named it. Every other way to publish "
+           "refuses it.",
+           "move them: sluice generation reroute " + number +
+               " --to M --dry-run, or allocate it: sluice generation "
+               "allocate " +
+               number});
+      continue;
+    }
     findings.add(
         {FindingId::generation_abandoned, leaving ? Severity::critical : Severity::warning,
          "generation " + number + " (" + std::string{one.state ? name(*one.state) : "not allocated"} + ") has " +

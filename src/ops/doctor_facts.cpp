@@ -30,6 +30,7 @@ class Gathering {
     if (store_.capabilities().listen) look_at_listening();
     keep(facts_.survey, "generations and workers", survey_generations(store_));
     keep(facts_.stopped_sinks, "sinks", stopped_sinks(store_));
+    if (facts_.survey) look_for_generations();
     keep(facts_.unsubscribed, "events that nobody subscribes to", store_.unsubscribed());
     keep(facts_.overdue, "events that are overdue",
          store_.overdue({.patience = kDeliveryPatience, .alive_within = kAliveWithin, .limit = kOverdueLook}));
@@ -56,6 +57,14 @@ class Gathering {
     // An embedded store has no clock but ours.
     if (!facts_.now || store_.capabilities().embedded) return;
     facts_.clock_ahead = *facts_.now - (before + (after - before) / 2);
+  }
+
+  void look_for_generations() {
+    for (const GenerationStatus& one : facts_.survey->generations) {
+      if (one.state || !one.abandoned()) continue;
+      const auto exists = noted("generations", store_.generation_exists(one.generation));
+      if (exists && !*exists) facts_.missing_generations.insert(one.generation);
+    }
   }
 
   void look_at_listening() {

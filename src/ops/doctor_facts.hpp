@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct DoctorFacts {
   std::optional<Hearing> hearing;
   std::optional<GenerationSurvey> survey;
   std::optional<std::vector<store::SinkRecord>> stopped_sinks;
+  std::set<Generation> missing_generations;  ///< with events, though nobody could ever claim them
   std::optional<std::vector<store::UnsubscribedCount>> unsubscribed;
   std::optional<std::vector<store::OverdueEvent>> overdue;  ///< at most kOverdueLook, the longest due first
   std::optional<std::int64_t> dead_letters;                 ///< at most kDeadLook

@@ -365,6 +365,16 @@ TEST(DoctorDelivery, AnAbandonedGenerationIsAnAlarmWhenItDrains) {
   EXPECT_THAT(found[1].title, HasSubstr("generation 4 (not allocated) has 1 event left"));
 }
 
+TEST(DoctorDelivery, AGenerationThatDoesNotExistIsNamed) {
+  auto facts = healthy_server();
+  facts.survey->generations = {{.generation = 999, .pending = 1}};
+  facts.missing_generations = {999};
+  const auto found = the(facts, FindingId::generation_abandoned);
+  EXPECT_EQ(found.severity, Severity::critical);
+  EXPECT_EQ(found.title, "generation 999 does not exist and has 1 event");
+  EXPECT_THAT(found.fix, HasSubstr("sluice generation reroute 999"));
+}
+
 TEST(DoctorDelivery, EventsThatNobodyWantsAreNewsOnlyAfterAWhile) {
   auto facts = healthy_server();
   facts.unsubscribed = {{{1, "order.placed", "billing", 12, kStart - 59s}}};

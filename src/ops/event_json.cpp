@@ -72,8 +72,8 @@ std::string to_json(const store::AuditRecord& record) {
 }
 
 std::string to_json(const store::EventRecord& event) {
-  return JsonObject{event.envelope.to_json()}
-      .text("status", name(event.status))
+  JsonObject object{event.envelope.to_json()};
+  object.text("status", name(event.status))
       .number("generation", event.generation)
       .text("channel", event.channel)
       .text("content_class", event.content_class)
@@ -92,8 +92,9 @@ std::string to_json(const store::EventRecord& event) {
       .time("delivered_at", event.delivered_at)
       .time("failed_at", event.failed_at)
       .time("deleted_at", event.deleted_at)
-      .number("seq", event.seq)
-      .str();
+      .number("seq", event.seq);
+  if (event.unreadable) object.text("unreadable", *event.unreadable);
+  return object.str();
 }
 
 std::string to_json(const EventStory& story) {

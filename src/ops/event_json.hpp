@@ -1,4 +1,4 @@
-// The JSON of events, the same on every surface. Field names are stable; the payload is verbatim.
+// The JSON of events, the same on every surface. Field names are stable; the payload is as the store has it.
 #pragma once
 
 #include <string>

@@ -1,9 +1,15 @@
 #include "ops/publish_event.hpp"
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
 namespace sluice::ops {
+namespace {
+
+constexpr std::chrono::seconds kGenerationAge{5};
+
+}  // namespace
 
 Result<store::NewEvent> EventPublishing::prepare(const PublishRequest& request, Generation generation) {
   if (request.not_before && request.delay) {
@@ -33,6 +39,42 @@ Result<store::NewEvent> EventPublishing::prepare(const PublishRequest& request, 
 
   return store::NewEvent{*std::move(envelope), generation,         *std::move(channel), request.content_class,
                          request.ordering_key, request.not_before, request.delay};
+}
+
+Result<void> GenerationCheck::operator()(const store::NewEvent& event) {
+  const auto now = std::chrono::steady_clock::now();
+  {
+    const std::lock_guard lock{mutex_};
+    const auto known = known_.find(event.generation);
+    if (known != known_.end() && now - known->second < kGenerationAge) return {};
+  }
+  if (auto looked = look(event); !looked) return looked;
+  const std::lock_guard lock{mutex_};
+  known_[event.generation] = now;
+  return {};
+}
+
+Result<void> GenerationCheck::look(const store::NewEvent& event) {
+  const auto exists = store_.generation_exists(event.generation);
+  if (!exists) return exists.error();
+  if (!*exists) return no_such_generation(event.generation);
+  const auto deployments = store_.deployments();
+  // A publisher's role may publish and not look around.
+  if (!deployments && deployments.error().code == ErrorCode::forbidden) return {};
+  if (!deployments) return deployments.error();
+  const bool retired = std::any_of(deployments->begin(), deployments->end(), [&](const store::Deployment& one) {
+    return one.generation == event.generation && one.state == GenerationState::retired;
+  });
+  if (!retired) return {};
+  const auto stored = store_.get_event(event.envelope.event_id());
+  if (stored || stored.error().code != ErrorCode::not_found) {
+    return stored ? Result<void>{} : Result<void>{stored.error()};
+  }
+  return Error{ErrorCode::conflict,
+               Retry::never,
+               "generation " + std::to_string(event.generation) + " is retired: publish to a live one",
+               "generation",
+               {}};
 }
 
 Result<Published> publish_event(store::Publishing& store, const store::NewEvent& event) {

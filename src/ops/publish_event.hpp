@@ -1,6 +1,9 @@
 // Publish one event: fill what the publisher may leave out, check it, store it.
 #pragma once
 
+#include <chrono>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -45,6 +48,24 @@ class EventPublishing {
   Entropy entropy_;
   EnvelopeLimits limits_;
   UuidV7Sequence ids_;
+};
+
+/// Refuses an event whose generation does not exist, or is retired unless the event is there already (its first answer
+/// was lost). What it learns it believes for a few seconds.
+///
+/// Thread-safety: any number of threads.
+class GenerationCheck {
+ public:
+  /// The store outlives it.
+  explicit GenerationCheck(store::Store& store) : store_(store) {}
+  Result<void> operator()(const store::NewEvent& event);
+
+ private:
+  Result<void> look(const store::NewEvent& event);
+
+  store::Store& store_;
+  std::mutex mutex_;
+  std::map<Generation, std::chrono::steady_clock::time_point> known_;
 };
 
 /// An error that is in doubt carries the id in its hint: publishing that id again is safe.

@@ -77,6 +77,14 @@ std::vector<PublishQueue::Submission> PublishQueue::take() {
   return taken;
 }
 
+std::optional<Error> PublishQueue::complaint(std::span<const store::NewEvent> events) const {
+  if (!options_.check) return std::nullopt;
+  for (const store::NewEvent& event : events) {
+    if (auto checked = options_.check(event); !checked) return std::move(checked).error();
+  }
+  return std::nullopt;
+}
+
 bool PublishQueue::step() {
   std::vector<Submission> taken = take();
   if (taken.empty()) return false;
@@ -84,6 +92,10 @@ bool PublishQueue::step() {
   std::vector<Part> parts;
   parts.reserve(taken.size());
   for (Submission& submission : taken) {
+    if (auto refused = complaint(submission.events)) {
+      submission.done(submission.events, *std::move(refused));
+      continue;
+    }
     parts.push_back({events.size(), submission.events.size(), std::move(submission.done)});
     if (events.empty()) {
       events = std::move(submission.events);
@@ -91,7 +103,7 @@ bool PublishQueue::step() {
       std::move(submission.events.begin(), submission.events.end(), std::back_inserter(events));
     }
   }
-  publish(std::move(events), std::move(parts));
+  if (!parts.empty()) publish(std::move(events), std::move(parts));
   return true;
 }
 

@@ -27,6 +27,8 @@ struct PublishQueueOptions {
   std::size_t max_bytes = std::size_t{64} * 1024 * 1024;  ///< of payloads that wait
   std::size_t batch_events = 1'000;                       ///< in one commit, unless one submission has more
   std::function<void()> stored{};                         ///< told after each commit; must not block. None: nobody
+  /// Asked about each event before it is stored; its error is the submission's. May ask the store. None: all are good.
+  std::function<Result<void>(const store::NewEvent& event)> check{};
 };
 
 class PublishQueue {
@@ -67,6 +69,7 @@ class PublishQueue {
   };
   [[nodiscard]] std::optional<Error> refusal(std::size_t events, std::size_t bytes) const;
   std::vector<Submission> take();
+  [[nodiscard]] std::optional<Error> complaint(std::span<const store::NewEvent> events) const;
   void publish(std::vector<store::NewEvent> events, std::vector<Part> parts);
   void run();
 

@@ -57,6 +57,22 @@ class PublishQueueTest : public testing::Test {
   Told third_;
 };
 
+TEST_F(PublishQueueTest, WhatIsRefusedBeforehandTakesNoOtherDown) {
+  PublishQueue checking{faulty_, {.check = [](const NewEvent& event) -> Result<void> {
+                          if (event.generation == 999) return no_such_generation(999);
+                          return {};
+                        }}};
+  NewEvent stray = an_event(2);
+  stray.generation = 999;
+  checking.submit({an_event(1), stray}, first_.done());
+  checking.submit({an_event(3)}, second_.done());
+  EXPECT_TRUE(checking.step());
+  ASSERT_TRUE(first_.error);
+  EXPECT_EQ(first_.error->field, "generation");
+  EXPECT_THAT(second_.outcomes, ElementsAre(PublishOutcome::published));
+  EXPECT_EQ(store_.events().size(), 1U);
+}
+
 TEST_F(PublishQueueTest, WhatWaitsIsStoredInOneCallAndEachIsToldItsOwn) {
   queue_.submit({an_event(1)}, first_.done());
   queue_.submit({an_event(2), an_event(3)}, second_.done());

@@ -4,11 +4,11 @@
 
 namespace sluice::ops {
 
-Result<store::RetentionReport> sweep_retention(store::Maintaining& store, const RetentionPolicies& policies, int batch,
+Result<store::RetentionReport> sweep_retention(store::Maintaining& store, const SweepOrder& order,
                                                const SweepProgress& go_on) {
   store::RetentionReport total;
   do {
-    const auto swept = store.sweep_retention(policies, batch, false);
+    const auto swept = store.sweep_retention(order.policies, order.batch, false, order.actor);
     if (!swept) return swept.error();
     total.outbox_tombstoned += swept->outbox_tombstoned;
     total.outbox_deleted += swept->outbox_deleted;

@@ -11,8 +11,14 @@ namespace sluice::ops {
 /// Called between two batches; false ends the sweep.
 using SweepProgress = std::function<bool(const store::RetentionReport& so_far)>;
 
+struct SweepOrder {
+  RetentionPolicies policies;
+  int batch = 1000;
+  store::Actor actor;
+};
+
 /// Refuses policies that would break dedup. `more` in the report: it was ended early.
-Result<store::RetentionReport> sweep_retention(store::Maintaining& store, const RetentionPolicies& policies, int batch,
+Result<store::RetentionReport> sweep_retention(store::Maintaining& store, const SweepOrder& order,
                                                const SweepProgress& go_on);
 
 /// The same counts, as far as `limit` rows of each kind; `more` in the report: there are more. Changes nothing.

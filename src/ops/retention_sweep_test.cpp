@@ -23,20 +23,21 @@ class RetentionOnDemand : public testing::Test {
 
 TEST_F(RetentionOnDemand, SweepsBatchAfterBatchAndAddsUp) {
   int batches = 0;
-  const auto report = sweep_retention(*store_, {}, 2, [&](const store::RetentionReport&) { return ++batches > 0; });
+  const auto report =
+      sweep_retention(*store_, {.batch = 2}, [&](const store::RetentionReport&) { return ++batches > 0; });
   ASSERT_TRUE(report);
   EXPECT_EQ(report->outbox_tombstoned, 5);
   EXPECT_EQ(report->failed_swept, 1);
   EXPECT_FALSE(report->more);
   EXPECT_EQ(batches, 2);
   store_.now += days{30};
-  const auto later = sweep_retention(*store_, {}, 2, [](const store::RetentionReport&) { return true; });
+  const auto later = sweep_retention(*store_, {.batch = 2}, [](const store::RetentionReport&) { return true; });
   EXPECT_EQ(later->outbox_deleted, 5);
   EXPECT_EQ(later->handled_deleted, 4);
 }
 
 TEST_F(RetentionOnDemand, CanBeEndedBetweenBatches) {
-  const auto report = sweep_retention(*store_, {}, 2, [](const store::RetentionReport&) { return false; });
+  const auto report = sweep_retention(*store_, {.batch = 2}, [](const store::RetentionReport&) { return false; });
   EXPECT_EQ(report->outbox_tombstoned, 2);
   EXPECT_TRUE(report->more);
 }
@@ -50,7 +51,8 @@ TEST_F(RetentionOnDemand, APreviewChangesNothing) {
 TEST_F(RetentionOnDemand, PoliciesThatBreakDedupAreRefused) {
   RetentionPolicies policies;
   policies.event_handled.active = days{52};
-  const auto refused = sweep_retention(*store_, policies, 2, [](const store::RetentionReport&) { return true; });
+  const auto refused =
+      sweep_retention(*store_, {.policies = policies, .batch = 2}, [](const store::RetentionReport&) { return true; });
   EXPECT_EQ(refused.error().field, "event_handled.active");
   EXPECT_EQ(preview_sweep(*store_, policies, 2).error().field, "event_handled.active");
 }
@@ -58,7 +60,7 @@ TEST_F(RetentionOnDemand, PoliciesThatBreakDedupAreRefused) {
 TEST_F(RetentionOnDemand, PassesAnErrorOn) {
   test::FaultyStore faulty{*store_};
   faulty.fail_call(2, test::Fault::before);
-  const auto report = sweep_retention(faulty, {}, 2, [](const store::RetentionReport&) { return true; });
+  const auto report = sweep_retention(faulty, {.batch = 2}, [](const store::RetentionReport&) { return true; });
   EXPECT_EQ(report.error().code, ErrorCode::unavailable);
 }
 

@@ -73,6 +73,10 @@ Result<std::vector<Work>> Dispatcher::plan(std::vector<store::ClaimedEvent> even
     return std::move(found).error();
   }
   for (std::size_t i = 0; i < works.size(); ++i) {
+    if (works[i].event.unreadable) {
+      works[i].notes.push_back({{}, unreadable_outcome(works[i].event), {}, false});
+      continue;
+    }
     for (const std::string& name : subscribed[i]) {
       const RegisteredHandler* handler = environment_.handlers.find(name);
       if (handler == nullptr) continue;

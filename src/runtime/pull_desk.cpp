@@ -142,7 +142,7 @@ Result<std::vector<PulledEvent>> PullDesk::hand_out(std::vector<store::ClaimedEv
   std::vector<PulledEvent> pulled;
   std::vector<store::ClaimedEvent> known;
   for (store::ClaimedEvent& event : events) {
-    if (handled.contains({handler, event.envelope.idempotency_key()})) {
+    if (event.unreadable || handled.contains({handler, event.envelope.idempotency_key()})) {
       known.push_back(std::move(event));
       continue;
     }

@@ -62,7 +62,7 @@ class PullSettling {
   /// Renews the claims for another `ttl`. Returns the positions of those that were lost.
   Result<std::vector<std::size_t>> heartbeat(std::span<const PullToken> tokens, Duration ttl);
 
-  /// Settles events that their handler has handled before.
+  /// Settles events that their handler has handled before, and those that cannot be read.
   Result<void> acknowledge(std::vector<store::ClaimedEvent> events, const std::string& handler_name);
 
  private:

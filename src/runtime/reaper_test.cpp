@@ -90,9 +90,10 @@ TEST_F(ReaperTest, TwoReapersCountAnAttemptOnce) {
     Result<std::vector<store::ExpiredClaim>> claims_held_by(const std::string& identity, int limit) override {
       return inner_.claims_held_by(identity, limit);
     }
-    Result<store::RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit,
-                                                   bool dry_run) override {
-      return inner_.sweep_retention(policies, limit, dry_run);
+    using Maintaining::sweep_retention;
+    Result<store::RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run,
+                                                   const store::Actor& actor) override {
+      return inner_.sweep_retention(policies, limit, dry_run, actor);
     }
 
    private:

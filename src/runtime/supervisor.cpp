@@ -155,6 +155,16 @@ void Supervisor::count(const StepReport& report) {
   totals_ += report;
 }
 
+std::optional<Error> Supervisor::trouble() const {
+  const std::lock_guard lock{mutex_};
+  return trouble_;
+}
+
+void Supervisor::note_trouble(std::optional<Error> trouble) {
+  const std::lock_guard lock{mutex_};
+  trouble_ = std::move(trouble);
+}
+
 void Supervisor::attend(int change) {
   const std::lock_guard lock{mutex_};
   const bool before = busy_ > 0;
@@ -191,6 +201,7 @@ Service Supervisor::worker_service(int number) {
       listener_.wake_others();
     });
     if (!report || report->claimed == 0) set_busy(false);
+    note_trouble(report ? std::nullopt : std::optional{report.error()});
     if (!report) return report.error();
     count(*report);
     if (report->released > 0 && options_.on_claimable) options_.on_claimable();

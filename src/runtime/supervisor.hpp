@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -79,6 +80,8 @@ class Supervisor {
 
   /// What the workers have done since the start.
   [[nodiscard]] StepReport totals() const;
+  /// Why the latest round of a worker failed; none: it did not. While there is one, nothing may be delivered.
+  [[nodiscard]] std::optional<Error> trouble() const;
   [[nodiscard]] ListenerState listener_state() const { return listener_.state(); }
   [[nodiscard]] ListenerCounts listener_counts() const { return listener_.counts(); }
 
@@ -98,6 +101,7 @@ class Supervisor {
   void launch(std::vector<std::jthread>& group, Service service, Doorbell& doorbell);
   Result<Duration> idle_rest();
   void count(const StepReport& report);
+  void note_trouble(std::optional<Error> trouble);
   void attend(int change);
 
   store::Store& store_;
@@ -117,6 +121,7 @@ class Supervisor {
   int running_ = 0;  // workers whose thread has not ended
   int busy_ = 0;     // workers that handle something
   StepReport totals_;
+  std::optional<Error> trouble_;
   bool departed_ = false;
   std::vector<std::jthread> services_;  // last: they use everything above
   std::vector<std::jthread> workers_;

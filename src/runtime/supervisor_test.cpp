@@ -55,6 +55,17 @@ TEST_F(SupervisorTest, DrainsWhatIsPendingAtTheStart) {
   EXPECT_EQ(supervisor->totals().delivered, 40);
 }
 
+TEST_F(SupervisorTest, WhileClaimsFailItSaysWhy) {
+  test::FaultyStore faulty{*store};
+  faulty.fail_verb("claim", {ErrorCode::exhausted, Retry::safe, "out of memory", {}, {}});
+  ScriptedHandler handler;
+  const auto supervisor = start(faulty, handler);
+  while (!supervisor->trouble()) std::this_thread::yield();
+  EXPECT_EQ(supervisor->trouble()->message, "out of memory");
+  supervisor->request_stop();
+  supervisor->join();
+}
+
 TEST_F(SupervisorTest, WakeEndsTheRest) {
   ScriptedHandler handler;
   const auto supervisor = start(*store, handler);

@@ -57,10 +57,18 @@ Result<void> find_handled(store::Claiming& store, std::span<Work> works, std::sp
   return {};
 }
 
+Outcome unreadable_outcome(const store::ClaimedEvent& event) {
+  return Outcome::failed({std::string{error_class::payload}, event.unreadable.value_or(""), {}, true});
+}
+
 void decide_work(Work& work, const DecisionInput& input) {
   store::SettleItem& decision = work.decision;
   decision = {};
   decision.claim = work.event.claim;
+  if (work.event.unreadable) {
+    decision.settlement = settle(work.event.attempts, unreadable_outcome(work.event), {}, 0.0);
+    return;
+  }
 
   const std::vector<std::string>& subscribed = input.routes.matching(work.route());
   // Nobody wants it any more, or it was not tried: back as it was.

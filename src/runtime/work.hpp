@@ -51,6 +51,9 @@ struct DecisionInput {
   const HandlerSet& hosted;
 };
 
+/// What an event that could not be read comes to, whoever subscribes to it: another look would find the same.
+Outcome unreadable_outcome(const store::ClaimedEvent& event);
+
 /// Fills in `decision` from what ran. Repeatable with a newer registry.
 void decide_work(Work& work, const DecisionInput& input);
 

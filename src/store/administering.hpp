@@ -47,7 +47,8 @@ struct EventRecord {
   std::optional<Timestamp> delivered_at;
   std::optional<Timestamp> failed_at;  ///< of the current cycle
   std::optional<Timestamp> deleted_at;
-  std::vector<HandlerProgress> progress;  ///< the handlers still to run, where the event has several
+  std::vector<HandlerProgress> progress;    ///< the handlers still to run, where the event has several
+  std::optional<std::string> unreadable{};  ///< why the payload is not shown (it is then `null`)
 };
 
 struct HandledRecord {

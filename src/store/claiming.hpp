@@ -44,6 +44,14 @@ struct ClaimRef {
   std::int64_t batch = 0;     ///< the store's own: which claim call this came from
 };
 
+/// A store hands out no larger payload: with its copies it would take the memory of a whole worker. No configuration
+/// allows more in.
+inline constexpr std::int64_t kReadablePayloadBytes = std::int64_t{64} * 1024 * 1024;
+inline std::string payload_unreadable(std::optional<std::int64_t> bytes) {
+  return "payload has " + (bytes ? std::to_string(*bytes) + " bytes, more than the " : "more than the ") +
+         std::to_string(kReadablePayloadBytes) + " bytes that can be read";
+}
+
 struct ClaimedEvent {
   EventEnvelope envelope;
   ClaimRef claim;
@@ -55,6 +63,9 @@ struct ClaimedEvent {
   /// Handlers that have not handled the event yet and are known to have been tried or skipped in this
   /// cycle; empty for an event that is new or has one handler.
   std::vector<HandlerProgress> progress;
+  /// Why the event could not be read whole; its payload may be `null`. It must not run: decide_work fails it. One such
+  /// row stops neither the claim nor the list that it is in.
+  std::optional<std::string> unreadable{};
 };
 
 struct SettleItem {

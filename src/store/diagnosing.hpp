@@ -100,7 +100,8 @@ struct ExpiredFacts {
 inline constexpr int kExpiredLook = 1000;
 
 struct RetentionFacts {
-  std::optional<Timestamp> oldest_finished;   ///< occurred_at of the oldest delivered or failed event
+  std::optional<Timestamp>
+      oldest_finished;  ///< when the oldest delivered or failed event was last published, settled, restored
   std::optional<Timestamp> oldest_tombstone;  ///< when the oldest tombstone was set
 };
 

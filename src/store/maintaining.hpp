@@ -7,6 +7,7 @@
 
 #include <sluice/result.hpp>
 #include "core/retention.hpp"
+#include "store/administering.hpp"
 #include "store/claiming.hpp"
 
 namespace sluice::store {
@@ -38,9 +39,15 @@ class Maintaining {
   virtual Result<std::vector<ExpiredClaim>> claims_held_by(const std::string& identity, int limit) = 0;
 
   /// One bounded batch: tombstones delivered and failed events past `active`, deletes tombstoned
-  /// ones past `grace`, deletes event_handled rows past active + grace. Never touches pending or
-  /// in-flight events. A dry run counts the same without changing anything.
-  virtual Result<RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run) = 0;
+  /// ones past `grace`, deletes event_handled rows past active + grace whose event is gone. An event is as old as the
+  /// latest of: when it was published, delivered, failed, restored. Never touches pending or in-flight events. A batch
+  /// that took something is audited. A dry run counts the same without changing anything. Forbidden where the database
+  /// keeps more than these policies and the user does not own the schema.
+  virtual Result<RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run,
+                                                  const Actor& actor) = 0;
+  Result<RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run) {
+    return sweep_retention(policies, limit, dry_run, {"sluice", "daemon", "retention"});
+  }
 };
 
 }  // namespace sluice::store

@@ -33,6 +33,10 @@ class Publishing {
   /// reported as `duplicate`, so repeating a call whose answer was lost is safe. Outcomes are in
   /// the order of the events.
   virtual Result<std::vector<PublishOutcome>> publish(std::span<const NewEvent> events) = 0;
+
+  /// Whether anybody can ever claim events of this generation: it was allocated, or it is the default one, or a worker
+  /// has subscribed in it. publish() does not ask; whoever takes a generation from a user does.
+  virtual Result<bool> generation_exists(Generation generation) = 0;
 };
 
 }  // namespace sluice::store

@@ -50,6 +50,7 @@ TEST_F(Publish, LogsOneStructuredLineWhenVerbose) {
 }
 
 TEST_F(Publish, EveryFlagReachesTheStore) {
+  sluice_.store.bring_generation(7, GenerationState::allocated);
   const auto answer = publish({"demo.hello",
                                "--source",
                                "billing",
@@ -94,9 +95,32 @@ TEST_F(Publish, TakesTheNewestLiveGenerationUnlessToldOtherwise) {
   sluice_.store.bring_generation(4, GenerationState::live);
   publish({"demo.hello"});
   EXPECT_EQ(stored().generation, 4);
+  sluice_.store.bring_generation(9, GenerationState::allocated);
   sluice_.environment["SPECTRAL_GENERATION"] = "9";
   publish({"demo.hello"});
   EXPECT_EQ(stored(1).generation, 9);
+}
+
+TEST_F(Publish, AGenerationThatDoesNotExistIsRefused) {
+  for (const std::vector<std::string>& more : {std::vector<std::string>{}, std::vector<std::string>{"--dry-run"}}) {
+    std::vector<std::string> words{"demo.hello", "--generation", "999"};
+    words.insert(words.end(), more.begin(), more.end());
+    const auto answer = publish(words);
+    EXPECT_EQ(answer.exit, Exit::usage);
+    EXPECT_THAT(answer.err, HasSubstr("--generation"));
+    EXPECT_THAT(answer.err, HasSubstr("generation 999 does not exist"));
+    EXPECT_THAT(answer.err, HasSubstr("sluice generation allocate 999"));
+  }
+  EXPECT_TRUE(sluice_.store.events().empty());
+}
+
+TEST_F(Publish, ARetiredGenerationTakesOnlyWhatItHas) {
+  publish({"demo.hello", "--id", test::id_of(5).to_string()});
+  sluice_.store.bring_generation(1, GenerationState::retired);
+  const auto answer = publish({"demo.hello", "--generation", "1"});
+  EXPECT_THAT(answer.err, HasSubstr("generation 1 is retired"));
+  EXPECT_EQ(publish({"demo.hello", "--generation", "1", "--id", test::id_of(5).to_string()}).exit, Exit::ok);
+  EXPECT_EQ(sluice_.store.events().size(), 1U);
 }
 
 TEST_F(Publish, DataComesFromAFileOrStandardInput) {

@@ -64,6 +64,40 @@ TEST_P(PayloadContract, NestedStructuresSurvive) {
   EXPECT_EQ(compact, R"([1,[2,{"deep":[true,false,null]}],"x"])");
 }
 
+// What no publish lets in: on PostgreSQL numbers that become 70 MB of digits, on SQLite a column that is not what it
+// says.
+std::string smuggle(bool postgres, const std::string& id) {
+  if (!postgres) {
+    return "pragma ignore_check_constraints = on; insert into {outbox} (id, event_type, source, generation, payload, "
+           "workspace_id) values ('" +
+           id + "', 'test.bomb', 'tests', 1, '{}', 'nonsense')";
+  }
+  return "set session_replication_role = replica; insert into {outbox} (id, event_type, source, generation, payload, "
+         "idempotency_key, channel) values ('" +
+         id + "', 'test.bomb', 'tests', 1, ('{\"a\":[' || repeat('1e99999,', 700) || '1]}')::jsonb, '" + id +
+         "', 'outbox_gen_1')";
+}
+
+TEST_P(PayloadContract, ARowThatCannotBeReadStopsNeitherAClaimNorAList) {
+  const Uuid before = publish(a_keyed_event("k"));
+  const Uuid bomb = new_id();
+  raw_sql(smuggle(store().capabilities().listen, bomb.to_string()));
+  const Uuid after = publish();
+  for (const EventRecord& listed : must(store().list_events({}, 10, std::nullopt)).events) {
+    EXPECT_EQ(listed.unreadable.has_value(), listed.envelope.event_id() == bomb);
+  }
+  const auto claimed = claim();
+  EXPECT_THAT(ids(claimed), testing::UnorderedElementsAre(before, bomb, after));
+  for (const ClaimedEvent& each : claimed) {
+    EXPECT_EQ(each.unreadable.has_value(), each.envelope.event_id() == bomb);
+    settle(each, each.unreadable ? Outcome::failed(terminal_failure()) : Outcome::handled());
+  }
+  EXPECT_EQ(event(bomb).status, Status::failed);
+  EXPECT_TRUE(event(bomb).unreadable);
+  EXPECT_THAT(must(store().list_dead({}, 10, std::nullopt)).events, testing::SizeIs(1));
+  must(store().discard(bomb, operator_alice()));
+}
+
 TEST_P(PayloadContract, AnEmptyObjectIsAPayload) {
   publish(event_with("{}"));
   EXPECT_EQ(claim_one().envelope.payload(), "{}");

@@ -138,6 +138,34 @@ TEST_P(PublishContract, AnotherStoreSeesThePublishedEvent) {
   EXPECT_EQ(must(second_store()->get_event(id)).envelope.event_id(), id);
 }
 
+TEST_P(PublishContract, APlainInsertIsHeldToTheNameOfItsType) {
+  for (const std::string type : {"a type with spaces", "", "1.b", "a..b", "a.", ".a", "a.b/c"}) {
+    const auto refused = harness().raw_sql("insert into {outbox} (event_type, source, generation, payload) values ('" +
+                                           type + "', 'tests', 1, '{}')");
+    ASSERT_FALSE(refused) << type;
+    EXPECT_THAT(refused.error().message, HasSubstr("event_type must"));
+  }
+}
+
+TEST_P(PublishContract, APlainInsertIsForTheChannelOfItsGeneration) {
+  raw_sql("insert into {outbox} (event_type, source, generation, payload) values ('test.plain', 'tests', 7, '{}')");
+  ClaimRequest request = request_for("w1");
+  request.generation = 7;
+  EXPECT_EQ(claim(request).at(0).channel, "outbox_gen_7");
+}
+
+TEST_P(PublishContract, AGenerationExistsWhereSomebodyCouldClaim) {
+  EXPECT_TRUE(must(store().generation_exists(1))) << "nothing was ever allocated";
+  EXPECT_FALSE(must(store().generation_exists(999)));
+  must(store().allocate_generation(4, "", operator_alice()));
+  EXPECT_TRUE(must(store().generation_exists(4)));
+  EXPECT_TRUE(must(store().generation_exists(1))) << "none is live, so it is still the default";
+  must(store().move_generation(4, GenerationState::live, operator_alice()));
+  EXPECT_FALSE(must(store().generation_exists(1))) << "nobody is there";
+  must(store().subscribe(1, std::vector{subscription("worlds.indexer")}));
+  EXPECT_TRUE(must(store().generation_exists(1)));
+}
+
 TEST_P(PublishContract, APlainInsertGetsTheDefaults) {
   raw_sql(
       "insert into {outbox} (event_type, source, generation, payload) values ('test.plain', 'tests', 1, '{\"n\":1}')");
@@ -146,7 +174,7 @@ TEST_P(PublishContract, APlainInsertGetsTheDefaults) {
   EXPECT_EQ(claimed.envelope.event_version(), 1);
   EXPECT_EQ(claimed.envelope.event_id().version(), 7);
   EXPECT_EQ(claimed.envelope.idempotency_key(), claimed.envelope.event_id().to_string());
-  EXPECT_EQ(claimed.channel, "outbox_default");
+  EXPECT_EQ(claimed.channel, "outbox_gen_1");
   EXPECT_EQ(deliver(claimed).settled, 1);
 }
 

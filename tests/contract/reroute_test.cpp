@@ -68,11 +68,11 @@ TEST_P(RerouteContract, AtMostTheLimitOldestFirst) {
 
 TEST_P(RerouteContract, TheChannelOfTheGenerationFollowsAndOthersStay) {
   const auto published = publish({on_channel("outbox_gen_1"), on_channel("outbox_gen_1_slow"),
-                                  on_channel("outbox_gen_12"), on_channel("outbox_default")});
+                                  on_channel("outbox_gen_12"), on_channel("billing")});
   EXPECT_EQ(reroute(1, 20), 4);
   std::vector<std::string> channels;
   for (const Uuid& id : published) channels.push_back(event(id).channel);
-  EXPECT_THAT(channels, ElementsAre("outbox_gen_20", "outbox_gen_20_slow", "outbox_gen_12", "outbox_default"));
+  EXPECT_THAT(channels, ElementsAre("outbox_gen_20", "outbox_gen_20_slow", "outbox_gen_12", "billing"));
 }
 
 TEST_P(RerouteContract, ARetryKeepsItsAttemptsButNotItsHandlers) {

@@ -140,9 +140,102 @@ TEST_P(RetentionContract, DedupRowsOutliveTheirEvents) {
   EXPECT_EQ(must(store().sweep_retention({}, kLimit, false)).handled_deleted, 0);
   EXPECT_THAT(must(store().already_handled(key)), SizeIs(1));
   age(days{2});
+  EXPECT_EQ(must(store().sweep_retention({}, kLimit, false)).handled_deleted, 0) << "its tombstone may be restored";
+  age(days{6});
+  EXPECT_EQ(must(store().sweep_retention({}, kLimit, false)).outbox_deleted, 1);
   EXPECT_EQ(must(store().sweep_retention({}, kLimit, kDryRun)).handled_deleted, 1);
   EXPECT_EQ(must(store().sweep_retention({}, kLimit, false)).handled_deleted, 1);
   EXPECT_THAT(must(store().already_handled(key)), IsEmpty());
+}
+
+NewEvent event_of(Timestamp occurred_at) {
+  EnvelopeDraft draft = a_draft();
+  draft.occurred_at = occurred_at;
+  return an_event(draft);
+}
+
+// Replayed again and again: the event lives on, and so does what keeps its first handler from running twice.
+TEST_P(RetentionContract, ADedupRowStaysWhileItsEventDoes) {
+  publish();
+  const ClaimedEvent claimed = claim_one();
+  SettleItem item = settle_item(claimed, Outcome::failed(terminal_failure()));
+  item.handled_by = {"worlds.indexer"};
+  item.idempotency_key = claimed.envelope.idempotency_key();
+  must(store().settle(std::vector{item}));
+  const Uuid id = claimed.envelope.event_id();
+  for (int round = 0; round < 2; ++round) {
+    age(days{40});
+    EXPECT_EQ(must(store().sweep_retention({}, kLimit, false)).handled_deleted, 0);
+    must(store().replay(id, 1, operator_alice()));
+    fail_once(id);
+  }
+  const std::vector<store::HandledKey> key{{"worlds.indexer", claimed.envelope.idempotency_key()}};
+  EXPECT_THAT(must(store().already_handled(key)), SizeIs(1)) << "80 days old, and its event can still be replayed";
+}
+
+TEST_P(RetentionContract, ABusinessTimeLongAgoIsNoReasonToSweep) {
+  const Uuid failed = failed_event(event_of(must(store().now()) - days{60}));
+  const Uuid delivered = delivered_event(event_of(must(store().now()) - days{600}));
+  EXPECT_EQ(must(store().sweep_retention({}, kLimit, kDryRun)).outbox_tombstoned, 0);
+  EXPECT_EQ(must(store().sweep_retention({}, kLimit, false)).outbox_tombstoned, 0);
+  EXPECT_FALSE(event(failed).deleted_at);
+  EXPECT_FALSE(event(delivered).deleted_at);
+}
+
+TEST_P(RetentionContract, ABusinessTimeInTheFutureKeepsNothing) {
+  delivered_event(event_of(must(store().now()) + days{3650}));
+  age(days{46});
+  EXPECT_EQ(must(store().sweep_retention({}, kLimit, false)).outbox_tombstoned, 1);
+}
+
+TEST_P(RetentionContract, WhatWasSettledLateIsKeptFromThenOn) {
+  const Uuid late = publish();
+  age(days{60});
+  deliver(claim_one());
+  const Uuid failed = publish();
+  age(days{44});
+  fail_once(failed);
+  EXPECT_EQ(must(store().sweep_retention({}, kLimit, false)).outbox_tombstoned, 0);
+  age(days{2});
+  EXPECT_EQ(must(store().sweep_retention({}, kLimit, false)).outbox_tombstoned, 1);
+  EXPECT_TRUE(event(late).deleted_at);
+  EXPECT_FALSE(event(failed).deleted_at);
+}
+
+TEST_P(RetentionContract, ARestoredEventIsKeptAsLongAgain) {
+  const Uuid id = failed_event();
+  age(days{46});
+  EXPECT_EQ(must(store().sweep_retention({}, kLimit, false)).outbox_tombstoned, 1);
+  must(store().restore(id, operator_alice()));
+  EXPECT_EQ(must(store().sweep_retention({}, kLimit, false)).outbox_tombstoned, 0);
+  age(days{44});
+  EXPECT_EQ(must(store().sweep_retention({}, kLimit, false)).outbox_tombstoned, 0);
+  EXPECT_FALSE(event(id).deleted_at);
+  age(days{2});
+  EXPECT_EQ(must(store().sweep_retention({}, kLimit, false)).outbox_tombstoned, 1);
+}
+
+TEST_P(RetentionContract, AnEventRestoredByPlainSqlIsKeptToo) {
+  const Uuid id = failed_event();
+  age(days{46});
+  EXPECT_EQ(must(store().sweep_retention({}, kLimit, false)).outbox_tombstoned, 1);
+  raw_sql("update {outbox} set deleted_at = null where id = '" + id.to_string() + "'");
+  EXPECT_NE(raw_sql("select restored_at from {outbox}").at(0).at(0), std::nullopt);
+}
+
+TEST_P(RetentionContract, ASweepThatTakesSomethingIsAudited) {
+  failed_event();
+  must(store().sweep_retention({}, kLimit, false));
+  EXPECT_THAT(must(store().audit({.action = "retention.sweep"}, 10, std::nullopt)), IsEmpty()) << "nothing was old";
+  age(days{46});
+  must(store().sweep_retention({}, kLimit, kDryRun, operator_alice()));
+  EXPECT_THAT(must(store().audit({.action = "retention.sweep"}, 10, std::nullopt)), IsEmpty()) << "a dry run";
+  must(store().sweep_retention({}, kLimit, false, operator_alice()));
+  const auto audit = must(store().audit({.action = "retention.sweep"}, 10, std::nullopt));
+  ASSERT_THAT(audit, SizeIs(1));
+  EXPECT_EQ(audit[0].actor.name, operator_alice().name);
+  EXPECT_EQ(audit[0].count, 1);
+  EXPECT_NE(audit[0].detail.find("failed_swept"), std::string::npos) << audit[0].detail;
 }
 
 TEST_P(RetentionContract, PoliciesThatWouldForgetTooSoonAreRefused) {

@@ -54,6 +54,49 @@ TEST(ListenerFaults, ANotifyWakesWithoutAnyPoll) {
   EXPECT_GT(process->listener_counts().rings, 0);
 }
 
+// As the README shows it: without a channel.
+TEST(ListenerFaults, APlainInsertWakesWithoutAnyPoll) {
+  const PostgresDatabase database;
+  Journal journal;
+  DeliveringProcess process{
+      open_store(database.url()), {journalling("tests.journal", journal)}, patient_options("p:1")};
+  eventually([&] { return process->listener_state() == ListenerState::listening; });
+  SqlSession session{database.url()};
+  for (int i = 0; i < 5; ++i) {
+    const auto id = session.must(
+        "insert into core.outbox (event_type, source, generation, payload) values ('test.plain', 'tests', 1, '{}') "
+        "returning id");
+    journal.await("tests.journal", Uuid::parse(id.value(), "id").value());
+  }
+}
+
+// A gigabyte of digits: the server cannot even write it. It got in past the triggers; everything else is delivered, and
+// it becomes a dead letter that says why.
+TEST(ListenerFaults, APayloadThatCannotBeWrittenBecomesADeadLetter) {
+  const PostgresDatabase database;
+  const auto publisher = open_store(database.url());
+  SqlSession session{database.url()};
+  session.must(
+      "set session_replication_role = replica; insert into core.outbox (event_type, source, generation, payload, "
+      "idempotency_key, channel) values ('test.bomb', 'tests', 1, ('{\"a\":[' || repeat('1e99999,', 12000) || "
+      "'1]}')::jsonb, 'bomb', 'outbox_gen_1'); set session_replication_role = origin");
+  std::vector<Uuid> good;
+  for (int i = 0; i < 50; ++i) good.push_back(publish_one(*publisher, i % 2 == 0 ? an_event() : a_keyed_event("k")));
+  Journal journal;
+  auto options = patient_options("p:1");
+  options.workers = 2;
+  std::atomic<int> told = 0;
+  options.on_failed = [&](const FailureNotice& notice) { told += notice.error_class == "PayloadError" ? 1 : 0; };
+  DeliveringProcess process{open_store(database.url()), {journalling("tests.journal", journal)}, options};
+  for (const Uuid& id : good) journal.await("tests.journal", id);
+  const auto dead = [&] { return session.must("select last_error from core.outbox where status = 'failed'").value(); };
+  eventually([&] { return !dead().empty(); });
+  EXPECT_EQ(dead(), "PayloadError: payload has more than the 67108864 bytes that can be read");
+  process.stop();
+  EXPECT_EQ(told, 1);
+  EXPECT_FALSE(process->trouble());
+}
+
 TEST(ListenerFaults, ABlackHoledSocketIsNoticedAndTheBacklogDrainsMeanwhile) {
   const PostgresDatabase database;
   const auto publisher = open_store(database.url());
@@ -92,29 +135,74 @@ TEST(ListenerFaults, TerminatedBackendsAreReplaced) {
   }
 }
 
-// A real PgBouncer in transaction mode, which loses LISTEN between transactions.
+/// A real PgBouncer in transaction mode: each transaction may get another server connection.
+class TransactionPooler {
+ public:
+  explicit TransactionPooler(const PostgresDatabase& database) {
+    const int port = free_port();
+    std::ofstream{folder_.file("pgbouncer.ini")}
+        << "[databases]\n"
+        << database.name() << " = host=127.0.0.1 port=" << port_of(database.url())
+        << " user=sluice password=sluice pool_size=5\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = " << port
+        << "\nauth_type = any\npool_mode = transaction\nunix_socket_dir =\nserver_reset_query =\n"
+        << "ignore_startup_parameters = extra_float_digits\nlogfile = " << folder_.file("log") << "\n";
+    std::vector<std::string> words{"/usr/sbin/pgbouncer", "-q", folder_.file("pgbouncer.ini")};
+    if (::geteuid() == 0) {
+      const std::string path = folder_.path().string();
+      EXPECT_EQ(std::system(("chmod 777 " + path + " && chown -R nobody " + path).c_str()), 0);
+      words = {"/usr/sbin/pgbouncer", "-q", "-u", "nobody", folder_.file("pgbouncer.ini")};
+    }
+    pooler_.emplace(words);
+    url_ = with_port(database.url(), port);
+  }
+  [[nodiscard]] const std::string& url() const { return url_; }
+
+ private:
+  TempDir folder_;
+  std::optional<Child> pooler_;
+  std::string url_;
+};
+
+// They share server connections, and with them the names of prepared statements.
+TEST(ListenerFaults, TwentyMigratorsThroughATransactionPooler) {
+  const PostgresDatabase database{PostgresDatabase::Schema::none};
+  const TransactionPooler pooler{database};
+  const auto open_pooled = [&] {
+    store::PostgresOptions options;
+    options.dsn = pooler.url();
+    options.check_schema = false;
+    return store::open_postgres(options);
+  };
+  // A store is opened without a connection: the first answer tells that the pooler is there.
+  eventually([&] {
+    auto opened = open_pooled();
+    return opened && (*opened)->schema_version();
+  });
+  std::vector<std::string> errors(20);
+  {
+    std::vector<std::jthread> migrators;
+    for (std::string& error : errors) {
+      migrators.emplace_back([&] {
+        auto store = open_pooled();
+        if (!store) {
+          error = store.error().message;
+        } else if (const auto done = (*store)->migrate(); !done) {
+          error = done.error().message;
+        } else if (const auto seen = (*store)->status(); !seen) {
+          error = seen.error().message;
+        }
+      });
+    }
+  }
+  for (const std::string& error : errors) EXPECT_EQ(error, "");
+  EXPECT_TRUE(open_store(database.url())->validate()->empty());
+}
+
 TEST(ListenerFaults, ATransactionPoolerIsDetectedAndSaid) {
   const PostgresDatabase database;
   const auto publisher = open_store(database.url());
-  const TempDir folder;
-  const int port = free_port();
-  {
-    std::ofstream settings{folder.file("pgbouncer.ini")};
-    settings << "[databases]\n"
-             << database.name() << " = host=127.0.0.1 port=" << port_of(database.url())
-             << " user=sluice password=sluice\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = " << port
-             << "\nauth_type = any\npool_mode = transaction\nunix_socket_dir =\nserver_reset_query =\n"
-             << "ignore_startup_parameters = extra_float_digits\nlogfile = " << folder.file("log") << "\n";
-  }
-  std::vector<std::string> words{"/usr/sbin/pgbouncer", "-q", folder.file("pgbouncer.ini")};
-  if (::geteuid() == 0) {
-    ASSERT_EQ(
-        std::system(("chmod 777 " + folder.path().string() + " && chown -R nobody " + folder.path().string()).c_str()),
-        0);
-    words = {"/usr/sbin/pgbouncer", "-q", "-u", "nobody", folder.file("pgbouncer.ini")};
-  }
-  Child pooler{words};
-  const std::string url = with_port(database.url(), port);
+  const TransactionPooler pooler{database};
+  const std::string& url = pooler.url();
   std::unique_ptr<store::Store> pooled;
   eventually([&] {
     store::PostgresOptions options;

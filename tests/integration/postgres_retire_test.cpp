@@ -210,7 +210,12 @@ TEST(PostgresRetirePrepared, APreparedTransactionIsNamedByItsGid) {
   must(gate.store().migrate());
   gate.allocate();
   SqlSession publisher{server.url()};
-  // A transaction that has notified cannot be prepared.
+  // With the default doorbell every publish notifies.
+  publisher.must("begin");
+  publisher.must(kPublish);
+  EXPECT_EQ(publisher.run("prepare transaction 'order 6'").error,
+            "cannot PREPARE a transaction that has executed LISTEN, UNLISTEN, or NOTIFY");
+  publisher.run("rollback");
   publisher.must("set session_replication_role = replica");
   publisher.must("begin");
   publisher.must(kPublish);

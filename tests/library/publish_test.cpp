@@ -110,7 +110,21 @@ TEST_F(Publishing, DraftsHaveIdsThatGrow) {
   }
 }
 
+TEST_F(Publishing, AGenerationThatDoesNotExistIsRefusedUntilItDoes) {
+  auto stray = required(EventPublisher::open({.store = store(), .generation = 999}));
+  const auto refused = stray.publish(event());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().field, "generation");
+  EXPECT_THAT(refused.error().message, HasSubstr("generation 999 does not exist"));
+  const OwnConnection own{file()};
+  EXPECT_EQ(own.run("select count(*) from outbox"), "0");
+  own.run("insert into deployments (generation) values (999)");
+  required(stray.publish(event()));
+}
+
 TEST_F(Publishing, AGenerationIsSeenByItsOwnListenersOnly) {
+  publisher();
+  OwnConnection{file()}.run("insert into deployments (generation) values (2)");
   auto newer = required(EventPublisher::open({.store = store(), .generation = 2}));
   required(newer.publish(event(R"({"n":"two"})")));
   publish(R"({"n":"one"})");

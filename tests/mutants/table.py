@@ -37,6 +37,7 @@ CLAIM = "src/store/postgres/sql/migration/0006_claim.sql"
 SETTLE = "src/store/postgres/sql/migration/0007_settle.sql"
 OPERATIONS = "src/store/postgres/sql/migration/0009_operations.sql"
 GENERATIONS = "src/store/postgres/sql/migration/0010_generations.sql"
+RETENTION = "src/store/postgres/sql/migration/0011_retention.sql"
 PATROL = "src/store/postgres/sql/migration/0012_patrol.sql"
 PG = "src/store/postgres/"
 SQLITE = "src/store/sqlite/sql/query/"
@@ -240,7 +241,33 @@ GATES = [
     integration("retire-publish", "Nobody publishes into a retired generation", "PostgresRetire.PublishingIntoARetiredGenerationIsRefused",
                 (PUBLISH, "d.generation = v_generation and d.state = 'retired')", "d.generation = v_generation and false)")),
     integration("payload-limit-sql", "A payload that is too large is refused by the publish function", "PostgresSqlSurface.PublishFunctionNamesTheBadArgument",
-                (PUBLISH, "if octet_length(p_payload::text) > v_limit then", "if false then")),
+                (PUBLISH, "if core.payload_complaint(p_payload) is not null then", "if false then")),
+    integration("payload-limit-insert", "A payload that becomes too large is refused by a plain INSERT",
+                "PostgresBounds.NumbersThatBecomeTooManyDigitsAreRefusedByAPlainInsert",
+                (RULES, "        or pg_column_size(new.payload) > 8000\n        or octet_length(new.payload::text) > 8000)", ")")),
+    integration("audit-setting", "A tombstone that a user changes is audited, whatever is set", "PostgresBounds.NoSettingOfAUsersOwnSwitchesTheAuditOff",
+                (RULES, "if not exists (select from core.audited a where a.xid = pg_current_xact_id()::text::bigint) then", "if current_setting('sluice.audited', true) is distinct from 'on' then")),
+    integration("tombstone-backdated", "A tombstone is of now", "PostgresBounds.ATombstoneIsOfNow",
+                (RULES, "if new.deleted_at not between now() and clock_timestamp() then", "if false then")),
+    integration("sweep-roles", "Workers and operators cannot sweep sooner than the database keeps", "PostgresBounds.WorkersAndOperatorsCannotSweepSooner",
+                (RETENTION, "where t.asked < s.value::interval", "where false")),
+    integration("sweep-inequality", "The database knows the retention inequality", "PostgresBounds.TheInequalityHoldsForTheOwnerToo",
+                (RETENTION, "elsif coalesce(p_handled_active <= p_active + p_grace, true) then", "elsif false then")),
+    contract("sweep-age", "An event is as old as its latest change", "RetentionContract.ARestoredEventIsKeptAsLongAgain",
+             ((RETENTION, "greatest(o.published_at, o.failed_at, o.restored_at) <= now() - p_active", "o.occurred_at <= now() - p_active"),)),
+    contract("sweep-dedup", "A dedup row stays while its event does", "RetentionContract.ADedupRowStaysWhileItsEventDoes",
+             ((RETENTION, "              and (select o.id from core.outbox o where o.id = e.event_id) is null\n", ""),)),
+    contract("placeholder-channel", "A plain INSERT is for the channel of its generation", "PublishContract.APlainInsertIsForTheChannelOfItsGeneration",
+             ((RULES, "    if new.channel = 'outbox_default' then\n", "    if false then\n"),)),
+    integration("generation-exists", "Nobody publishes to a generation that does not exist", "PostgresBounds.PublishNamesTheArgument",
+                (PUBLISH, "if p_generation is not null and not core.generation_exists(p_generation) then", "if false then")),
+    Mutant("payload-twice", "A member that comes twice is not stored", "unit_test", "JsonCheck.AMemberThatComesTwiceIsNotStored",
+           (("src/core/json.cpp", "if (same == names.end()) return true;", "if (same == names.end() || storable_) return true;"),)),
+    Mutant("payload-digits", "A number counts with all its digits", "unit_test", "Envelope.ThePayloadLimitCountsTheDigitsThatAreStored",
+           (("src/core/json.cpp", "    written_ += number.written_bytes();\n", ""),)),
+    Mutant("unreadable-row", "A row that cannot be written is claimed without its payload", "delivery_test",
+           "ListenerFaults.APayloadThatCannotBeWrittenBecomesADeadLetter",
+           ((PG + "postgres_claim.cpp", "if (!rows && pq::is_out_of_memory(rows.error())) {", "if (!rows && false) {"),), outcome="timeout"),
     Mutant("payload-limit", "A payload that is too large is refused", "unit_test", "Envelope.ThePayloadLimitIs256KiB",
            (("src/core/envelope.cpp", "if (payload.size() > limits.payload_bytes) {", "if (payload.size() > 2 * limits.payload_bytes) {"),)),
     Mutant("redact-password", "A password does not leave in a message", "unit_test", "Urls/Redaction.HidesThePasswordAndNothingElse/0",

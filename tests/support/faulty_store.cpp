@@ -50,9 +50,13 @@ Result<std::vector<store::ExpiredClaim>> FaultyStore::claims_held_by(const std::
   return pass("claims_held_by", [&] { return inner_.claims_held_by(identity, limit); });
 }
 
-Result<store::RetentionReport> FaultyStore::sweep_retention(const RetentionPolicies& policies, int limit,
-                                                            bool dry_run) {
-  return pass("sweep_retention", [&] { return inner_.sweep_retention(policies, limit, dry_run); });
+Result<bool> FaultyStore::generation_exists(Generation generation) {
+  return pass("generation_exists", [&] { return inner_.generation_exists(generation); });
+}
+
+Result<store::RetentionReport> FaultyStore::sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run,
+                                                            const store::Actor& actor) {
+  return pass("sweep_retention", [&] { return inner_.sweep_retention(policies, limit, dry_run, actor); });
 }
 
 Result<store::PatrolStep> FaultyStore::patrol(const store::PatrolRequest& request) {

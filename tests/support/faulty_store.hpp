@@ -48,7 +48,10 @@ class FaultyStore : public store::Store {
   Result<std::optional<Timestamp>> next_due(Generation generation, const std::vector<std::string>& handlers) override;
   Result<std::vector<store::ExpiredClaim>> expired_claims(int limit) override;
   Result<std::vector<store::ExpiredClaim>> claims_held_by(const std::string& identity, int limit) override;
-  Result<store::RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run) override;
+  Result<bool> generation_exists(Generation generation) override;
+  using Maintaining::sweep_retention;
+  Result<store::RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run,
+                                                 const store::Actor& actor) override;
   Result<store::PatrolStep> patrol(const store::PatrolRequest& request) override;
   Result<Timestamp> now() override;
   Result<store::EventPage> list_events(const store::EventFilter& filter, int limit,

@@ -4,6 +4,7 @@
 #include "store/postgres/postgres_records.hpp"
 #include "store/postgres/postgres_statement.hpp"
 #include "store/postgres/postgres_store_impl.hpp"
+#include "store/postgres/pq_error.hpp"
 #include "store/postgres/route_pattern.hpp"
 
 namespace sluice::store {
@@ -51,7 +52,8 @@ ClaimedEvent claimed_event(const pq::Rows& rows, int row, Generation generation)
   draft.source = rows.text(row, kSource);
   draft.target = rows.optional_text(row, kTarget);
   draft.workspace_id = rows.optional_uuid(row, kWorkspace);
-  draft.payload = rows.jsonb(row, kPayload);
+  const bool readable = !rows.is_null(row, kPayload);
+  draft.payload = readable ? rows.text(row, kPayload) : "null";
   draft.idempotency_key = std::string{rows.text(row, kIdempotencyKey)};
   draft.trace_context = rows.optional_text(row, kTraceContext);
   const ClaimRef claim{draft.event_id, rows.int8(row, kClaimSeq), rows.tid(row, kTid), rows.int8(row, kBatch)};
@@ -62,7 +64,8 @@ ClaimedEvent claimed_event(const pq::Rows& rows, int row, Generation generation)
           rows.optional_text(row, kOrderingKey),
           rows.int4(row, kAttempts),
           rows.timestamptz(row, kClaimedAt),
-          progress_column(rows, row, kProgress)};
+          progress_column(rows, row, kProgress),
+          readable ? std::nullopt : std::optional{payload_unreadable(std::nullopt)}};
 }
 
 // The rows that hold an event, in the order of their numbers: the update returns them in the order of their places in
@@ -120,7 +123,12 @@ Result<PostgresStore::Taken> PostgresStore::take(const ClaimRequest& request, co
       .int8(stretch.upto);
   params.texts_or_null(route_patterns(request.interests));
   params.texts_or_null(request.handlers).texts_or_null(lanes(request.handlers)).boolean(due);
-  const Result<pq::Rows> rows = run(writing(pg_sql::claim), params);
+  Result<pq::Rows> rows = run(writing(careful_ ? pg_sql::claim_carefully : pg_sql::claim), params);
+  // One payload that cannot be written fails the whole statement, and nothing was claimed.
+  if (!rows && pq::is_out_of_memory(rows.error())) {
+    careful_ = true;
+    rows = run(writing(pg_sql::claim_carefully), params);
+  }
   if (!rows) return rows.error();
 
   StretchView view;
@@ -128,7 +136,13 @@ Result<PostgresStore::Taken> PostgresStore::take(const ClaimRequest& request, co
     if (!rows->is_null(0, kHead)) view.looked_up_to = rows->int8(0, kHead);
     if (!rows->is_null(0, kTop)) view.top = rows->int8(0, kTop);
   }
-  return taken_from(*rows, request.generation, stretch, view);
+  Taken taken = taken_from(*rows, request.generation, stretch, view);
+  // Trying costs a gigabyte each time: not again before there was nothing of the kind.
+  if (careful_) {
+    careful_ = std::any_of(taken.events.begin(), taken.events.end(),
+                           [](const ClaimedEvent& event) { return event.unreadable.has_value(); });
+  }
+  return taken;
 }
 
 Result<PostgresStore::Taken> PostgresStore::take_swiftly(const ClaimRequest& request, const Stretch& stretch) {
@@ -212,7 +226,9 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim_ahead(const std::string& 
     const bool known = still_known(group, learnt);
     if (!taken) {
       if (known) group.stretches.failed(stretch);
-      if (stretch.swift && taken.error().code == ErrorCode::timeout) continue;
+      const bool too_large = pq::is_out_of_memory(taken.error());
+      careful_ = careful_ || too_large;
+      if (stretch.swift && (too_large || taken.error().code == ErrorCode::timeout)) continue;
       if (!events.empty()) return events;
       return std::move(taken).error();
     }

@@ -43,7 +43,8 @@ Result<void> PostgresStore::set_doorbell(DoorbellMode mode, const Actor& actor) 
   const pg_sql::Query& change = mode == DoorbellMode::always ? pg_sql::doorbell_always : pg_sql::doorbell_when_idle;
   if (Result<void> changed = (*lease)->script(change.text); !changed) return undo(changed.error());
   pq::Params params;
-  const Result<pq::Rows> audited = (*lease)->run(writing(pg_sql::doorbell_audit), add(params, actor).text(name(mode)));
+  const Result<pq::Rows> audited =
+      (*lease)->run_unprepared(writing(pg_sql::doorbell_audit), add(params, actor).text(name(mode)));
   if (!audited) return undo(audited.error());
   return (*lease)->commit();
 }

@@ -1,3 +1,4 @@
+#include "store/postgres/postgres_records.hpp"
 #include "store/postgres/postgres_statement.hpp"
 #include "store/postgres/postgres_store_impl.hpp"
 
@@ -30,12 +31,13 @@ Result<std::vector<ExpiredClaim>> PostgresStore::claims_held_by(const std::strin
   return claims_of(*rows);
 }
 
-Result<RetentionReport> PostgresStore::sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run) {
+Result<RetentionReport> PostgresStore::sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run,
+                                                       const Actor& actor) {
   if (Result<void> valid = policies.validate(); !valid) return valid.error();
   pq::Params params;
   params.interval(policies.outbox.active).interval(policies.outbox.grace);
   params.interval(policies.event_handled.active).interval(policies.event_handled.grace).int4(limit).boolean(dry_run);
-  const Result<pq::Rows> rows = run(writing(pg_sql::sweep_retention), params);
+  const Result<pq::Rows> rows = run(writing(pg_sql::sweep_retention), add(params, actor));
   if (!rows) return rows.error();
   return RetentionReport{rows->int8(0, 0), rows->int8(0, 1), rows->int8(0, 2), rows->int8(0, 3), rows->boolean(0, 4)};
 }

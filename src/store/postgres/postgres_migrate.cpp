@@ -8,11 +8,13 @@ namespace {
 
 int known_version() { return pg_sql::migrations.back().version; }
 
+// Unprepared, like all that runs inside a migrator's transaction: behind a pooler another migrator may have prepared
+// the same name on the same server connection, and the error would be the end of the transaction.
 Result<int> applied_version(pq::Connection& connection) {
-  const Result<pq::Rows> exists = connection.run(reading(pg_sql::schema_exists));
+  const Result<pq::Rows> exists = connection.run_unprepared(reading(pg_sql::schema_exists));
   if (!exists) return exists.error();
   if (!exists->boolean(0, 0)) return 0;
-  const Result<pq::Rows> version = connection.run(reading(pg_sql::schema_version));
+  const Result<pq::Rows> version = connection.run_unprepared(reading(pg_sql::schema_version));
   if (!version) return version.error();
   return version->int4(0, 0);
 }
@@ -56,8 +58,8 @@ Result<bool> apply(pq::Connection& connection, const pg_sql::Migration& migratio
     if (Result<void> done = connection.script(pg_sql::migration_table.text); !done) return done.error();
   }
   const Result<pq::Rows> noted =
-      connection.run(writing(pg_sql::migration_record),
-                     pq::Params{}.int4(migration.version).text(migration.name).text(migration.text));
+      connection.run_unprepared(writing(pg_sql::migration_record),
+                                pq::Params{}.int4(migration.version).text(migration.name).text(migration.text));
   if (!noted) return noted.error();
   return true;
 }

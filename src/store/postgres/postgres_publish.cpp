@@ -55,6 +55,12 @@ Result<std::vector<PublishOutcome>> PostgresStore::publish(std::span<const NewEv
   return outcomes_of(events, *inserted);
 }
 
+Result<bool> PostgresStore::generation_exists(Generation generation) {
+  const Result<pq::Rows> rows = run(reading(pg_sql::generation_exists), pq::Params{}.int8(generation));
+  if (!rows) return rows.error();
+  return rows->boolean(0, 0);
+}
+
 Result<std::vector<PublishOutcome>> publish_on(pg_conn* connection, std::span<const NewEvent> events) {
   if (events.empty()) return std::vector<PublishOutcome>{};
   const Result<pq::Rows> inserted = pq::run_within(connection, pg_sql::publish.text, columns(events));

@@ -27,7 +27,9 @@ EventRecord event_record(const pq::Rows& rows, int row) {
   draft.source = rows.text(row, next());
   draft.target = rows.optional_text(row, next());
   draft.workspace_id = rows.optional_uuid(row, next());
-  draft.payload = rows.jsonb(row, next());
+  const int payload = next();
+  const bool readable = !rows.is_null(row, payload);
+  draft.payload = readable ? rows.text(row, payload) : "null";
   draft.idempotency_key = std::string{rows.text(row, next())};
   draft.trace_context = rows.optional_text(row, next());
 
@@ -53,6 +55,7 @@ EventRecord event_record(const pq::Rows& rows, int row) {
   record.failed_at = rows.optional_timestamptz(row, next());
   record.deleted_at = rows.optional_timestamptz(row, next());
   record.progress = progress_column(rows, row, next());
+  if (!readable) record.unreadable = payload_unreadable(std::nullopt);
   return record;
 }
 

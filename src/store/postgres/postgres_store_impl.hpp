@@ -1,6 +1,7 @@
 // The class behind open_postgres; its roles are implemented in one file each.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <mutex>
 
@@ -34,7 +35,10 @@ class PostgresStore final : public Store {
   // Maintaining
   Result<std::vector<ExpiredClaim>> expired_claims(int limit) override;
   Result<std::vector<ExpiredClaim>> claims_held_by(const std::string& identity, int limit) override;
-  Result<RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run) override;
+  Result<bool> generation_exists(Generation generation) override;
+  using Maintaining::sweep_retention;
+  Result<RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run,
+                                          const Actor& actor) override;
   // Patrolling
   Result<PatrolStep> patrol(const PatrolRequest& request) override;
   // Administering
@@ -172,6 +176,7 @@ class PostgresStore final : public Store {
   std::mutex mutex_;                               // guards the two maps and what they hold
   std::map<std::string, ScanGroup> scan_groups_;   // nodes stay put
   std::map<std::int64_t, OpenBatch> open_claims_;  // per claimed batch: what is not settled yet
+  std::atomic<bool> careful_ = false;  // a payload was met that cannot be written: claims count before they write
   std::mutex walks_mutex_;                         // guards the walks; held by whoever leads them
   PendingWalks walks_;
   std::uint64_t walks_learnt_ = 0;  // the pool's opened() when they began

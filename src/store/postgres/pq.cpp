@@ -16,7 +16,19 @@ constexpr int kBinary = 1;
 
 bool lost_prepared_statement(std::string_view sqlstate) { return sqlstate == "26000" || sqlstate == "42P05"; }
 
+constexpr std::string_view kPooler = "pooler";
+
+// A pooler in transaction mode has put us on a server connection with another's prepared statements, or without ours;
+// and the transaction in which we found out is lost.
+Error pooled_away() {
+  return {ErrorCode::unavailable, Retry::safe,
+          "a pooler has exchanged the server connection: the transaction is lost and may be repeated",
+          std::string{kPooler}, "workers belong on direct connections"};
+}
+
 }  // namespace
+
+bool is_pooled_away(const Error& error) { return error.code == ErrorCode::unavailable && error.field == kPooler; }
 
 void Connection::Close::operator()(pg_conn* connection) const { PQfinish(connection); }
 
@@ -46,14 +58,27 @@ Result<Rows> Connection::run(const Statement& statement, const Params& params) {
   const auto limit = std::to_string(std::chrono::ceil<std::chrono::milliseconds>(longest_statement_).count());
   const std::string begin = "begin; set local statement_timeout = " + limit + "; set local lock_timeout = " + limit;
   if (Result<void> begun = script(begin, Effect::read); !begun) return std::move(begun).error();
+  const bool prepared = may_prepare_;
   Result<Rows> rows = execute(statement, params);
   if (!rows) {
     static_cast<void>(script("rollback").has_value());
+    // It failed for want of its prepared form, and will be run without one from now on.
+    if (prepared && !may_prepare_) return run(statement, params);
     return rows;
   }
   if (Result<void> ended = commit(); !ended) return std::move(ended).error();
   return rows;
 }
+
+Result<Rows> Connection::run_unprepared(const Statement& statement, const Params& params) {
+  const Params::Raw raw = params.raw();
+  Rows rows{PQexecParams(connection_.get(), std::string{statement.text}.c_str(), static_cast<int>(raw.values.size()),
+                         nullptr, raw.values.data(), raw.lengths.data(), raw.formats.data(), kBinary)};
+  if (Result<void> checked = check(connection_.get(), rows, statement.effect); !checked) return checked.error();
+  return rows;
+}
+
+bool Connection::lost_transaction() const { return PQtransactionStatus(connection_.get()) == PQTRANS_INERROR; }
 
 Result<Rows> Connection::execute(const Statement& statement, const Params& params) {
   pg_conn* connection = connection_.get();
@@ -66,6 +91,7 @@ Result<Rows> Connection::execute(const Statement& statement, const Params& param
       if (Result<void> checked = check(connection, prepared, Effect::read); !checked) {
         if (!lost_prepared_statement(last_sqlstate(prepared))) return checked.error();
         may_prepare_ = false;
+        if (lost_transaction()) return pooled_away();
       } else {
         prepared_.insert(statement.name);
       }
@@ -79,12 +105,10 @@ Result<Rows> Connection::execute(const Statement& statement, const Params& param
         return checked.error();
       }
       may_prepare_ = false;
+      if (lost_transaction()) return pooled_away();
     }
   }
-  Rows rows{PQexecParams(connection, std::string{statement.text}.c_str(), count, nullptr, raw.values.data(),
-                         raw.lengths.data(), raw.formats.data(), kBinary)};
-  if (Result<void> checked = check(connection, rows, statement.effect); !checked) return checked.error();
-  return rows;
+  return run_unprepared(statement, params);
 }
 
 Result<void> Connection::script(std::string_view sql, Effect effect) {

@@ -35,6 +35,9 @@ struct ConnectOptions {
   Duration longest_statement{};  ///< run() gives up after it, also on a lock; zero: never
 };
 
+/// A transaction was lost with a prepared statement that a pooler took away; the connection goes on without them.
+bool is_pooled_away(const Error& error);
+
 class Connection {
  public:
   static Result<Connection> open(const ConnectOptions& options);
@@ -42,6 +45,8 @@ class Connection {
   /// Runs a prepared statement, preparing it at first use. Falls back to unnamed statements behind a
   /// pooler that loses prepared ones.
   Result<Rows> run(const Statement& statement, const Params& params = {});
+  /// The same without preparing it: for transactions of the caller's, which such a pooler would end with an error.
+  Result<Rows> run_unprepared(const Statement& statement, const Params& params = {});
 
   /// Runs a script of several statements as one implicit transaction, without parameters.
   Result<void> script(std::string_view sql, Effect effect = Effect::write);
@@ -81,6 +86,7 @@ class Connection {
   Connection(pg_conn* connection, Duration longest_statement)
       : connection_(connection), longest_statement_(longest_statement) {}
   Result<Rows> execute(const Statement& statement, const Params& params);
+  [[nodiscard]] bool lost_transaction() const;
 
   std::unique_ptr<pg_conn, Close> connection_;
   Duration longest_statement_;

@@ -32,6 +32,7 @@ std::string field_of(std::string_view message) {
   return std::string{field};
 }
 
+const std::string kMemory = "memory";
 constexpr std::string_view kInDoubt = "the answer was lost, so the change may or may not have happened";
 
 }  // namespace
@@ -92,6 +93,7 @@ Error translate(std::string_view sqlstate, std::string_view message, Effect effe
   if (kind == "28") return error(ErrorCode::forbidden, Retry::never);
   if (sqlstate == "25006") return error(ErrorCode::read_only, Retry::never, "connect to the primary");
   if (sqlstate == "53100") return error(ErrorCode::exhausted, Retry::safe, "free disk space on the database server");
+  if (sqlstate == "53200" || sqlstate == "54000") return error(ErrorCode::exhausted, Retry::safe, {}, kMemory);
   if (kind == "53") return error(ErrorCode::exhausted, Retry::safe);
   if (kind == "40") return error(ErrorCode::unavailable, Retry::safe);
   if (sqlstate == "3F000" || sqlstate == "42P01" || sqlstate == "42883" || sqlstate == "42703") {
@@ -101,6 +103,8 @@ Error translate(std::string_view sqlstate, std::string_view message, Effect effe
   if (kind == "XX") return error(ErrorCode::corrupt, Retry::never);
   return error(ErrorCode::internal, Retry::never);
 }
+
+bool is_out_of_memory(const Error& error) { return error.code == ErrorCode::exhausted && error.field == kMemory; }
 
 std::string_view last_sqlstate(const Rows& rows) {
   const char* state = PQresultErrorField(rows.get(), PG_DIAG_SQLSTATE);

@@ -15,6 +15,9 @@ Error connect_error(std::string_view message, std::string_view where);
 /// An SQLSTATE (empty when the connection broke) with the server's primary message.
 Error translate(std::string_view sqlstate, std::string_view message, Effect effect);
 
+/// The server had not the memory, or the value is larger than it can write: less of it may work.
+bool is_out_of_memory(const Error& error);
+
 /// ok for a result that carries rows or a command tag, else the translated error.
 Result<void> check(pg_conn* connection, const Rows& rows, Effect effect);
 

@@ -35,7 +35,7 @@ std::invoke_result_t<Read, pq::Connection&> in_snapshot(pq::Pool& pool, Duration
     if (auto begun = snapshot.begin(longest_statement); !begun) return std::move(begun).error();
     auto seen = read(**lease);
     // A prepared statement that a pooler has lost ends the transaction; the connection goes on without them.
-    if (seen || again || seen.error().code != ErrorCode::internal) return seen;
+    if (seen || again || !pq::is_pooled_away(seen.error())) return seen;
   }
 }
 

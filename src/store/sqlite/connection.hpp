@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -79,6 +80,8 @@ class Row {
 
   /// For a reader that finds a value it does not know.
   void damaged(const std::string& what);
+  /// For a reader that can tell what is missing: the query goes on. None: everything could be read.
+  std::optional<Error> take_damage() { return std::exchange(damage_, std::nullopt); }
 
  private:
   bool next_is_null() const;

@@ -10,9 +10,8 @@ std::vector<HandlerProgress> read_progress(Row& row) {
   return {};
 }
 
-}  // namespace
-
-EventEnvelope read_envelope(Row& row) {
+// A row that cannot be read whole must not stop the rest: it is told with what is wrong, as long as it has an id.
+EventEnvelope read_envelope(Row& row, std::optional<std::string>& unreadable) {
   EnvelopeDraft draft;
   draft.event_id = row.uuid();
   draft.event_type = row.text();
@@ -21,11 +20,22 @@ EventEnvelope read_envelope(Row& row) {
   draft.source = row.text();
   draft.target = row.optional_text();
   draft.workspace_id = row.optional_uuid();
-  draft.payload = row.text();
+  const std::string_view payload = row.view();
+  if (static_cast<std::int64_t>(payload.size()) > kReadablePayloadBytes) {
+    unreadable = payload_unreadable(static_cast<std::int64_t>(payload.size()));
+    draft.payload = "null";
+  } else {
+    draft.payload = payload;
+  }
   draft.idempotency_key = row.optional_text();
   draft.trace_context = row.optional_text();
+  if (!draft.event_id.is_nil()) {
+    if (auto damage = row.take_damage()) unreadable = std::move(damage->message);
+  }
   return EventEnvelope::trusted(std::move(draft));
 }
+
+}  // namespace
 
 Status read_status(Row& row) {
   const std::string_view text = row.view();
@@ -56,7 +66,9 @@ EventRecord read_event(Row& row) {
   const auto failed_at = row.optional_timestamp();
   const auto deleted_at = row.optional_timestamp();
   auto progress = read_progress(row);
-  return EventRecord{.envelope = read_envelope(row),
+  std::optional<std::string> unreadable;
+  EventEnvelope envelope = read_envelope(row, unreadable);
+  return EventRecord{.envelope = std::move(envelope),
                      .seq = seq,
                      .content_class = std::move(content_class),
                      .channel = std::move(channel),
@@ -77,7 +89,8 @@ EventRecord read_event(Row& row) {
                      .delivered_at = delivered_at,
                      .failed_at = failed_at,
                      .deleted_at = deleted_at,
-                     .progress = std::move(progress)};
+                     .progress = std::move(progress),
+                     .unreadable = std::move(unreadable)};
 }
 
 ClaimedEvent read_candidate(Row& row, Generation generation, Timestamp now) {
@@ -87,7 +100,8 @@ ClaimedEvent read_candidate(Row& row, Generation generation, Timestamp now) {
   std::string channel = row.text();
   auto ordering_key = row.optional_text();
   auto progress = read_progress(row);
-  EventEnvelope envelope = read_envelope(row);
+  std::optional<std::string> unreadable;
+  EventEnvelope envelope = read_envelope(row, unreadable);
   ClaimRef claim{envelope.event_id(), claim_seq, static_cast<std::uint64_t>(seq), 0};
   return ClaimedEvent{.envelope = std::move(envelope),
                       .claim = claim,
@@ -96,7 +110,8 @@ ClaimedEvent read_candidate(Row& row, Generation generation, Timestamp now) {
                       .ordering_key = std::move(ordering_key),
                       .attempts = attempts,
                       .claimed_at = now,
-                      .progress = std::move(progress)};
+                      .progress = std::move(progress),
+                      .unreadable = std::move(unreadable)};
 }
 
 AuditRecord read_audit(Row& row) {

@@ -6,8 +6,6 @@
 
 namespace sluice::store::sqlite {
 
-/// The ten envelope columns, in the order of the queries: id … trace_context.
-EventEnvelope read_envelope(Row& row);
 /// The columns of get_event, list_events, list_failed_events and list_dead.
 EventRecord read_event(Row& row);
 /// The columns of claim_fresh and claim_due after `due`, before the claim at `now`: `claim_seq` is the one it will have

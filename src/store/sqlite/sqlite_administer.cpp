@@ -166,7 +166,8 @@ Result<void> SqliteStore::restore(const Uuid& id, const Actor& actor) {
     if (!found) return std::move(found).error();
     if (found->status != Status::failed) return not_failed(id, found->status, "restored");
     if (!found->discarded) return conflict(id, "is not discarded");
-    if (auto done = connection.run(sql::restore, {{":id", id}}); !done) return std::move(done).error();
+    if (auto done = connection.run(sql::restore, {{":now", clock_()}, {":id", id}}); !done)
+      return std::move(done).error();
     return record_audit(connection, actor, {clock_(), "restore", id});
   });
 }

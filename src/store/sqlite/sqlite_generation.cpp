@@ -117,6 +117,15 @@ Result<std::int64_t> SqliteStore::reroute(Generation from, Generation to, int li
   return moved;
 }
 
+Result<bool> SqliteStore::generation_exists(Generation generation) {
+  return database_->read([&](Connection& connection) -> Result<bool> {
+    auto exists =
+        connection.first(sql::generation_exists, {{":generation", generation}}, [](Row& row) { return row.boolean(); });
+    if (!exists) return std::move(exists).error();
+    return exists->value_or(false);
+  });
+}
+
 Result<Generation> SqliteStore::default_generation() {
   return database_->read([&](Connection& connection) -> Result<Generation> {
     auto newest = connection.first(sql::default_generation, {}, [](Row& row) { return row.integer(); });

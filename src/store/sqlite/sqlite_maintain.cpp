@@ -38,6 +38,13 @@ Result<Swept> sweep(Connection& connection, const Sweep& kind, const Batch& batc
   return **counted;
 }
 
+std::string detail_of(const RetentionReport& report) {
+  return "{\"outbox_tombstoned\":" + std::to_string(report.outbox_tombstoned) +
+         ",\"outbox_deleted\":" + std::to_string(report.outbox_deleted) +
+         ",\"failed_swept\":" + std::to_string(report.failed_swept) +
+         ",\"handled_deleted\":" + std::to_string(report.handled_deleted) + "}";
+}
+
 ExpiredClaim claim_in(Row& row) {
   ExpiredClaim claim;
   claim.claim.event_id = row.uuid();
@@ -69,7 +76,8 @@ Result<std::vector<ExpiredClaim>> SqliteStore::claims_held_by(const std::string&
   });
 }
 
-Result<RetentionReport> SqliteStore::sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run) {
+Result<RetentionReport> SqliteStore::sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run,
+                                                     const Actor& actor) {
   if (auto sound = policies.validate(); !sound) return std::move(sound).error();
   if (limit < 1) return invalid("limit", "the batch limit of a retention sweep must be at least 1");
   const auto work = [&](Connection& connection) -> Result<RetentionReport> {
@@ -87,11 +95,17 @@ Result<RetentionReport> SqliteStore::sweep_retention(const RetentionPolicies& po
     auto handled = sweep(connection, dedup, batch);
     if (!handled) return std::move(handled).error();
     const std::int64_t full = limit;
-    return RetentionReport{.outbox_tombstoned = tombstoned->rows,
-                           .outbox_deleted = deleted->rows,
-                           .failed_swept = deleted->failed + tombstoned->failed,
-                           .handled_deleted = handled->rows,
-                           .more = deleted->rows == full || tombstoned->rows == full || handled->rows == full};
+    const RetentionReport report{.outbox_tombstoned = tombstoned->rows,
+                                 .outbox_deleted = deleted->rows,
+                                 .failed_swept = deleted->failed + tombstoned->failed,
+                                 .handled_deleted = handled->rows,
+                                 .more = deleted->rows == full || tombstoned->rows == full || handled->rows == full};
+    if (dry_run || deleted->rows + tombstoned->rows + handled->rows == 0) return report;
+    auto audited = record_audit(connection, actor,
+                                {batch.now, "retention.sweep", std::nullopt, detail_of(report),
+                                 report.outbox_tombstoned + report.outbox_deleted});
+    if (!audited) return std::move(audited).error();
+    return report;
   };
   return dry_run ? database_->read(work) : database_->write(work);
 }

@@ -89,7 +89,7 @@ Result<std::int64_t> change(Connection& connection, const OperationRecord& opera
     case OperationKind::restore:
       break;
   }
-  return connection.run(sql::restore, {{":id", event_id}});
+  return connection.run(sql::restore, {{":now", now}, {":id", event_id}});
 }
 
 }  // namespace

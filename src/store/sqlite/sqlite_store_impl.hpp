@@ -48,7 +48,10 @@ class SqliteStore final : public Store {
 
   Result<std::vector<ExpiredClaim>> expired_claims(int limit) override;
   Result<std::vector<ExpiredClaim>> claims_held_by(const std::string& identity, int limit) override;
-  Result<RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run) override;
+  Result<bool> generation_exists(Generation generation) override;
+  using Maintaining::sweep_retention;
+  Result<RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run,
+                                          const Actor& actor) override;
 
   Result<PatrolStep> patrol(const PatrolRequest& request) override;
 

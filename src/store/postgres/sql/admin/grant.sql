@@ -23,13 +23,14 @@ begin
     grant usage, create on schema core to sluice_owner;
     grant select, insert, update, delete on core.outbox, core.event_handled, core.deployments, core.claims, core.claim_cursors,
         core.subscriptions, core.workers, core.failure_clusters, core.operations, core.operation_items, core.keys_in_flight,
-        core.claim_heads, core.patrol, core.patrol_slices, core.stranded, core.sinks to sluice_owner;
+        core.claim_heads, core.patrol, core.patrol_slices, core.stranded, core.sinks, core.audited to sluice_owner;
     grant select, update on core.settings to sluice_owner;
     grant select, insert on core.audit to sluice_owner;
     grant usage, select on all sequences in schema core to sluice_owner;
     grant execute on function core.outbox_subscribed(core.outbox), core.outbox_blocker(text, bigint, uuid), core.outbox_park(uuid[]),
         core.outbox_unblock(text, bigint), core.key_floor_advance(bigint), core.patrol_heal(jsonb), core.patrol_release_keys(),
-        core.outbox_complaint(core.outbox), core.outbox_route(core.outbox), core.outbox_waits_for(jsonb, text[]),
+        core.outbox_complaint(core.outbox), core.payload_text(jsonb, bigint), core.payload_complaint(jsonb),
+        core.retention_check(interval, interval, interval, interval), core.outbox_route(core.outbox), core.outbox_waits_for(jsonb, text[]),
         core.outbox_acknowledge_by_id(uuid[], bigint[]), core.claims_forgotten(bigint[]),
         core.failure_cluster(text, text, text, text, text, text), core.cluster_matches(core.failure_clusters, jsonb),
         core.dead_matches(core.outbox, jsonb), core.failure_history_after(core.outbox, bigint, text, text, uuid, int),
@@ -59,7 +60,7 @@ grant insert (id, event_type, event_version, occurred_at, source, target, conten
               idempotency_key, trace_context, ordering_key, retry_after), select (id) on core.outbox to sluice_publisher;
 grant usage on sequence core.outbox_seq to sluice_publisher;
 grant select on core.sluice_migrations to sluice_publisher, sluice_worker, sluice_operator, sluice_reader;
-grant execute on function core.uuid_v7(), core.default_generation(),
+grant execute on function core.uuid_v7(), core.default_generation(), core.generation_exists(bigint),
     core.outbox_publish(text, jsonb, text, text, bigint, uuid, int, timestamptz, uuid, text, text, text, text, text, text, timestamptz)
     to sluice_publisher;
 
@@ -69,7 +70,8 @@ grant select on core.outbox, core.event_handled, core.deployments, core.claims, 
     core.claim_heads, core.patrol, core.patrol_slices, core.stranded, core.sinks
     to sluice_reader, sluice_worker, sluice_operator;
 grant select on sequence core.outbox_seq to sluice_reader, sluice_worker, sluice_operator;
-grant execute on function core.default_generation(), core.cluster_matches(core.failure_clusters, jsonb),
+grant execute on function core.default_generation(), core.generation_exists(bigint), core.payload_text(jsonb, bigint),
+    core.cluster_matches(core.failure_clusters, jsonb),
     core.dead_matches(core.outbox, jsonb), core.outbox_subscribed(core.outbox), core.outbox_blocker(text, bigint, uuid),
     core.generation_publishers(bigint)
     to sluice_reader, sluice_worker, sluice_operator;
@@ -90,7 +92,7 @@ grant execute on function core.outbox_claim(bigint, text, int, interval, bigint,
     core.sink_declare(text[], text[], text[], jsonb), core.sink_switch(text, text, text, text, text),
     core.sink_circuit(text, interval, text, text, text),
     core.outbox_heartbeat(uuid[], bigint[], bigint[], interval), core.outbox_expired(int),
-    core.outbox_sweep(interval, interval, interval, interval, int, boolean),
+    core.outbox_sweep(interval, interval, interval, interval, int, boolean, text, text, text),
     -- Carrying out what an operator started.
     core.operation_hold(uuid, text, interval), core.operation_advance(uuid, text, int, timestamptz),
     core.operation_end(uuid, text, text, text), core.operation_release(uuid, text)
@@ -105,7 +107,7 @@ grant execute on function core.outbox_replay(uuid, bigint, text), core.outbox_re
     core.outbox_restore(uuid, text, text), core.generation_allocate(bigint, text, text, text, text),
     core.generation_move(bigint, text, text, text, text), core.unsubscribe(bigint, text, text, text, text),
     core.outbox_reroute(bigint, bigint, int, text, text, text),
-    core.outbox_sweep(interval, interval, interval, interval, int, boolean),
+    core.outbox_sweep(interval, interval, interval, interval, int, boolean, text, text, text),
     core.failure_acknowledge(text, boolean, text, text, text), core.sink_switch(text, text, text, text, text),
     core.operation_plan(uuid, text, jsonb, uuid[], text, bigint, int, int, int, interval, bigint, text, text, text),
     core.operation_start(uuid, bigint, int, int, int, text, text, text), core.operation_change(uuid, text, int, text, text, text),

@@ -9,10 +9,14 @@ create table core.settings (
     description text not null
 );
 insert into core.settings (key, value, description) values
-    ('payload_max_bytes', '262144', 'core.outbox_publish refuses a larger payload'),
+    ('payload_max_bytes', '262144', 'a payload with more bytes, its numbers written out, is refused, whoever inserts it'),
     ('failure_history_max', '50', 'entries kept in failure_history: the first and the latest'),
     ('subscriptions_version', '0', 'changes with core.subscriptions; a settle that is based on an older one is refused'),
-    ('doorbell', 'always', 'when an insert rings: always, or when-idle; set by `sluice db doorbell`');
+    ('doorbell', 'always', 'when an insert rings: always, or when-idle; set by `sluice db doorbell`'),
+    ('retention_outbox_active', '45 days', 'events are kept at least so long; only the owner of the schema may sweep sooner'),
+    ('retention_outbox_grace', '7 days', 'tombstones are kept at least so long'),
+    ('retention_event_handled_active', '60 days', 'dedup rows are kept at least so long; longer than events and their tombstones'),
+    ('retention_event_handled_grace', '7 days', 'and so much longer');
 
 -- Events -------------------------------------------------------------------------------------------------------------
 
@@ -91,6 +95,8 @@ create table core.outbox (
     -- When it failed and in which group of failures; both null unless the event is failed.
     failed_at        timestamptz,
     cluster_id       bigint,
+    -- When its tombstone was cleared last: it is kept as long again from then on.
+    restored_at      timestamptz,
     idempotency_key  text        not null,
     payload          jsonb       not null default '{}',
 
@@ -109,8 +115,8 @@ comment on table core.outbox is 'Events through their whole life: pending, in_fl
 create index outbox_scan on core.outbox (generation, seq);
 -- The events of an ordering key, in order.
 create index outbox_ordering on core.outbox (ordering_key, seq) where ordering_key is not null;
--- What retention will tombstone next, and lists by time.
-create index outbox_age on core.outbox (occurred_at) where deleted_at is null;
+-- What retention will tombstone next. Not by delivered_at, which a delivery writes: that is looked at row by row.
+create index outbox_age on core.outbox (greatest(published_at, failed_at, restored_at)) where deleted_at is null;
 -- Tombstones, for the retention sweep.
 create index outbox_tombstones on core.outbox (deleted_at) where deleted_at is not null;
 -- The dead-letter queue: newest failure first, the same by group, and groups to be counted. The last one is small, as
@@ -336,6 +342,13 @@ create table core.audit (
 );
 create index audit_event on core.audit (event_id) where event_id is not null;
 comment on table core.audit is 'Who did what, through which surface and why; append-only';
+
+-- The transaction in which a function of Sluice sets or clears tombstones at this moment, having an audit row of its own for
+-- it. Written and removed by that function, so nobody ever sees a row; and a user who may not write here cannot pretend.
+create table core.audited (
+    xid bigint primary key
+);
+comment on table core.audited is 'Transactions whose changes of tombstones are audited already; empty between calls';
 
 -- The patrol ---------------------------------------------------------------------------------------------------------
 

@@ -22,6 +22,10 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
     new.idempotency_key := coalesce(new.idempotency_key, new.id::text);
+    -- Nobody listens to the placeholder.
+    if new.channel = 'outbox_default' then
+        new.channel := 'outbox_gen_' || new.generation;
+    end if;
     if new.status = 'failed' then
         new.failed_at := coalesce(new.failed_at, now());
         new.cluster_id := core.failure_cluster(new.event_type, new.source, new.target, new.failure_class, new.fingerprint, new.last_error);
@@ -35,7 +39,7 @@ $$;
 
 create trigger outbox_default_key
     before insert on core.outbox
-    for each row when (new.idempotency_key is null or new.status = 'failed' or new.failed_at is not null or new.cluster_id is not null)
+    for each row when (new.idempotency_key is null or new.channel = 'outbox_default' or new.status = 'failed' or new.failed_at is not null or new.cluster_id is not null)
     execute function core.outbox_default_key();
 
 -- What is wrong with the values of an event; null when nothing is.
@@ -47,6 +51,8 @@ as $$
         when p_event.status not in ('pending', 'in_flight', 'delivered', 'failed') then
             'status must be pending, in_flight, delivered or failed'
         when octet_length(p_event.event_type) not between 1 and 255 then 'event_type must have 1 to 255 bytes'
+        when p_event.event_type !~ '^[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$' then
+            'event_type must be dot-separated names such as scan.completed'
         when p_event.event_version < 1 then 'event_version must be at least 1'
         when p_event.source !~ '^[a-z][a-z0-9_]*$' then 'source must be a context name: [a-z][a-z0-9_]*'
         when p_event.target !~ '^[a-z][a-z0-9_]*$' then 'target must be a context name, [a-z][a-z0-9_]*, or null for a broadcast'
@@ -63,21 +69,81 @@ as $$
     end
 $$;
 
+-- A payload as text, or null where that has more than p_most bytes. jsonb keeps 1e99999 in a few bytes and writes it with all
+-- its digits, so numbers are added up one by one before the whole is written: what has too many is never written.
+create function core.payload_text(p_payload jsonb, p_most bigint) returns text
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_number jsonb;
+    v_bytes  bigint := 0;
+    v_text   text;
+begin
+    -- As jsonb it has at most four times as many bytes as it has as text.
+    if pg_column_size(p_payload) > 8 * p_most then
+        return null;
+    end if;
+    for v_number in select n from jsonb_path_query(p_payload, 'strict $.** ? (@.type() == "number")') as n loop
+        v_bytes := v_bytes + octet_length(v_number::text);
+        if v_bytes > p_most then
+            return null;
+        end if;
+    end loop;
+    v_text := p_payload::text;
+    return case when octet_length(v_text) <= p_most then v_text end;
+exception
+    when program_limit_exceeded or out_of_memory then
+        return null;
+end
+$$;
+
+-- What is wrong with the size of a payload; null when nothing is. Counted as core/json counts it, before it is sent: without
+-- the space that jsonb writes after each comma and colon, which are at most half as many as the other bytes.
+create function core.payload_complaint(p_payload jsonb) returns text
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_most  bigint := (select s.value::bigint from core.settings s where s.key = 'payload_max_bytes');
+    v_bytes bigint := octet_length(core.payload_text(p_payload, v_most + v_most / 2));
+begin
+    if v_bytes > v_most then
+        v_bytes := v_bytes - (
+            select coalesce(sum(case jsonb_typeof(c)
+                when 'array' then greatest(jsonb_array_length(c) - 1, 0)
+                else greatest(2 * (select count(*) from jsonb_object_keys(c)) - 1, 0) end), 0)
+            from jsonb_path_query(p_payload, 'strict $.** ? (@.type() == "object" || @.type() == "array")') as c);
+    end if;
+    if v_bytes <= v_most then
+        return null;
+    end if;
+    return format('payload must be at most %s bytes with its numbers written out (core.settings, payload_max_bytes)', v_most);
+end
+$$;
+
 create function core.outbox_refuse_insert() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+    v_complaint text := coalesce(core.outbox_complaint(new), core.payload_complaint(new.payload));
 begin
-    raise exception using errcode = '23514', message = core.outbox_complaint(new);
+    if v_complaint is null then
+        return new;
+    end if;
+    raise exception using errcode = '23514', message = v_complaint;
 end
 $$;
 
--- The same rules once more, inline: a good event never calls a function.
+-- The same rules once more, inline: a good event whose payload is not large never calls a function. A payload of 8,000 bytes
+-- has no more than some hundred numbers, so that writing it to count its bytes is always possible.
 create trigger outbox_refuse_insert
     before insert on core.outbox
     for each row when (
         new.status not in ('pending', 'in_flight', 'delivered', 'failed')
         or octet_length(new.event_type) not between 1 and 255
+        or new.event_type !~ '^[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$'
         or new.event_version < 1
         or new.source !~ '^[a-z][a-z0-9_]*$'
         or new.target !~ '^[a-z][a-z0-9_]*$'
@@ -88,7 +154,9 @@ create trigger outbox_refuse_insert
         or octet_length(new.ordering_key) not between 1 and 255
         or new.trace_context !~ '^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$'
         or new.attempts < 0
-        or jsonb_typeof(new.failure_history) <> 'array')
+        or jsonb_typeof(new.failure_history) <> 'array'
+        or pg_column_size(new.payload) > 8000
+        or octet_length(new.payload::text) > 8000)
     execute function core.outbox_refuse_insert();
 
 -- Every update that is not a plain claim or a plain delivery. Refuses what the edge table does not know,
@@ -98,18 +166,23 @@ create function core.outbox_guard() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+    v_complaint text;
 begin
     if new.id <> old.id or new.seq <> old.seq or new.idempotency_key <> old.idempotency_key or new.claim_seq < old.claim_seq then
         raise exception 'event %: id, seq and idempotency_key never change, and claim_seq never falls', old.id using errcode = 'SL409';
     end if;
-    -- Most updates change none of these, and asking costs more than comparing.
-    if (new.status, new.event_type, new.event_version, new.source, new.target, new.channel, new.generation, new.ordering_key, new.attempts)
-           is distinct from
-       (old.status, old.event_type, old.event_version, old.source, old.target, old.channel, old.generation, old.ordering_key, old.attempts)
-       or new.payload is distinct from old.payload or new.failure_history is distinct from old.failure_history
-       or new.trace_context is distinct from old.trace_context then
-        if core.outbox_complaint(new) is not null then
-            raise exception using errcode = '23514', message = core.outbox_complaint(new);
+    -- Only what changes is judged: an event that came in before a rule, or past it, can still be settled and replayed. Most
+    -- updates change none of these, and asking costs more than comparing.
+    if (new.event_type, new.event_version, new.source, new.target, new.ordering_key, new.trace_context)
+           is distinct from (old.event_type, old.event_version, old.source, old.target, old.ordering_key, old.trace_context)
+       or new.payload is distinct from old.payload
+       or new.status not in ('pending', 'in_flight', 'delivered', 'failed') or new.attempts < 0 or new.generation < 1
+       or octet_length(new.channel) not between 1 and 63 or jsonb_typeof(new.failure_history) <> 'array' then
+        v_complaint := coalesce(core.outbox_complaint(new),
+                                case when new.payload is distinct from old.payload then core.payload_complaint(new.payload) end);
+        if v_complaint is not null then
+            raise exception using errcode = '23514', message = v_complaint;
         end if;
     end if;
 
@@ -140,7 +213,14 @@ begin
             raise exception 'event %: only a failed or delivered event can be tombstoned, this one is %', old.id, old.status
                 using errcode = 'SL409';
         end if;
-        if current_setting('sluice.audited', true) is distinct from 'on' then
+        -- The grace of a tombstone counts from here: whoever could write another time could make the next sweep delete it.
+        if new.deleted_at not between now() and clock_timestamp() then
+            raise exception 'event %: deleted_at must be now(), not %', old.id, new.deleted_at using errcode = 'SL409';
+        end if;
+        if new.deleted_at is null and new.restored_at is not distinct from old.restored_at then
+            update core.outbox set restored_at = now() where id = new.id;
+        end if;
+        if not exists (select from core.audited a where a.xid = pg_current_xact_id()::text::bigint) then
             insert into core.audit (actor, surface, action, event_id, reason)
             values ('sql-direct', 'sql', case when new.deleted_at is null then 'restore' else 'discard' end, new.id,
                     'by an UPDATE of deleted_at');
@@ -204,5 +284,6 @@ create trigger audit_refuse
     before update or delete or truncate on core.audit
     for each statement execute function core.audit_refuse();
 
-revoke all on function core.outbox_default_key(), core.outbox_complaint(core.outbox), core.outbox_refuse_insert(),
+revoke all on function core.outbox_default_key(), core.outbox_complaint(core.outbox), core.payload_text(jsonb, bigint),
+    core.payload_complaint(jsonb), core.outbox_refuse_insert(),
     core.outbox_guard(), core.outbox_guard_delete(), core.audit_refuse() from public;

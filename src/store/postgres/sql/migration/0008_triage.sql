@@ -215,9 +215,10 @@ begin
     elsif not p_discard and v_event.deleted_at is null then
         raise exception 'event % is not discarded', p_event_id using errcode = 'SL409';
     end if;
-    perform set_config('sluice.audited', 'on', true);
-    update core.outbox set deleted_at = case when p_discard then now() end where id = p_event_id;
-    perform set_config('sluice.audited', 'off', true);
+    insert into core.audited values (pg_current_xact_id()::text::bigint);
+    update core.outbox set deleted_at = case when p_discard then now() end, restored_at = case when p_discard then restored_at else now() end
+    where id = p_event_id;
+    delete from core.audited where xid = pg_current_xact_id()::text::bigint;
     insert into core.audit (actor, surface, action, event_id, reason)
     values (coalesce(nullif(p_actor, ''), 'sql-direct'), p_surface, case when p_discard then 'discard' else 'restore' end, p_event_id,
             p_reason);

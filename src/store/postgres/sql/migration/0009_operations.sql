@@ -244,9 +244,13 @@ begin
         from reset r
         where i.operation_id = p_id and i.place > v_operation.taken and i.place <= v_operation.taken + p_limit and i.event_id = r.id;
     else
-        perform set_config('sluice.audited', 'on', true);
-        update core.outbox o set deleted_at = case when v_operation.kind = 'discard' then now() end where o.id = any (v_ids);
-        perform set_config('sluice.audited', 'off', true);
+        -- The operation's start is in the audit.
+        insert into core.audited values (pg_current_xact_id()::text::bigint);
+        update core.outbox o
+        set deleted_at = case when v_operation.kind = 'discard' then now() end,
+            restored_at = case when v_operation.kind = 'discard' then o.restored_at else now() end
+        where o.id = any (v_ids);
+        delete from core.audited where xid = pg_current_xact_id()::text::bigint;
         update core.operation_items i set state = 'changed'
         where i.operation_id = p_id and i.place > v_operation.taken and i.place <= v_operation.taken + p_limit and i.event_id = any (v_ids);
     end if;

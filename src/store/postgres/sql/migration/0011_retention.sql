@@ -1,9 +1,50 @@
--- Retention: old events become tombstones, then go; so do old dedup rows. One function: runs in milliseconds.
+-- Retention: old events become tombstones, then go; so do old dedup rows. Functions only: runs in milliseconds.
 
--- One bounded batch of retention. Events are aged by occurred_at, so that a dedup row, kept longer than
--- active + grace, outlives every replay of its event.
+-- Refuses times that would break dedup; and, to anybody but the owner of core.outbox, times that are shorter than those in
+-- core.settings. A worker's rights are for delivering: with another interval they would be for deleting dead letters.
+create function core.retention_check(
+    p_active interval, p_grace interval, p_handled_active interval, p_handled_grace interval
+) returns void
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    -- Whoever called the function that called this one, also after a SET ROLE.
+    v_caller text := coalesce(nullif(current_setting('role', true), 'none'), session_user);
+    v_short  record;
+begin
+    if coalesce(p_active <= interval '0', true) then
+        raise exception 'p_active: expected longer than zero, got %', coalesce(p_active::text, 'null') using errcode = 'SL422';
+    elsif coalesce(p_grace < interval '0', true) then
+        raise exception 'p_grace: expected zero or longer, got %', coalesce(p_grace::text, 'null') using errcode = 'SL422';
+    elsif coalesce(p_handled_grace < interval '0', true) then
+        raise exception 'p_handled_grace: expected zero or longer, got %', coalesce(p_handled_grace::text, 'null') using errcode = 'SL422';
+    elsif coalesce(p_handled_active <= p_active + p_grace, true) then
+        raise exception 'p_handled_active: % must be longer than p_active + p_grace (%), or a replayed event could be handled twice',
+            coalesce(p_handled_active::text, 'null'), p_active + p_grace using errcode = 'SL422';
+    end if;
+    if pg_has_role(v_caller, (select c.relowner from pg_class c where c.oid = 'core.outbox'::regclass), 'member') then
+        return;
+    end if;
+    select t.name, t.asked, s.key, s.value as least into v_short
+    from (values ('outbox.active', p_active), ('outbox.grace', p_grace),
+                 ('event_handled.active', p_handled_active), ('event_handled.grace', p_handled_grace)) as t(name, asked)
+    join core.settings s on s.key = 'retention_' || replace(t.name, '.', '_')
+    where t.asked < s.value::interval
+    limit 1;
+    if found then
+        raise exception 'retention.% is %, and this database keeps at least % (core.settings, %): only the owner of the schema may shorten it',
+            v_short.name, v_short.asked, v_short.least, v_short.key using errcode = 'SL403';
+    end if;
+end
+$$;
+
+-- One bounded batch of retention, audited where it took something. An event is as old as the latest of: when it was
+-- published, delivered, failed, restored. Its business time, which the publisher chooses, has no part in it. A dedup row
+-- stays while its event is there, so it outlives every replay.
 create function core.outbox_sweep(
-    p_active interval, p_grace interval, p_handled_active interval, p_handled_grace interval, p_limit int, p_dry_run boolean
+    p_active interval, p_grace interval, p_handled_active interval, p_handled_grace interval, p_limit int, p_dry_run boolean,
+    p_actor text default null, p_surface text default 'sql', p_reason text default null
 ) returns table (tombstoned bigint, deleted bigint, failed bigint, handled bigint, more boolean)
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -12,7 +53,10 @@ declare
     v_ids    uuid[];
     v_failed bigint;
 begin
-    perform set_config('sluice.audited', 'on', true);
+    perform core.retention_check(p_active, p_grace, p_handled_active, p_handled_grace);
+    if coalesce(p_limit < 1, true) then
+        raise exception 'p_limit: expected 1 or more, got %', coalesce(p_limit::text, 'null') using errcode = 'SL422';
+    end if;
 
     -- Index outbox_tombstones.
     select coalesce(array_agg(t.id), '{}'), count(*) filter (where t.status = 'failed') into v_ids, failed
@@ -24,32 +68,47 @@ begin
         delete from core.outbox o where o.id = any (v_ids);
     end if;
 
-    -- Index outbox_age. Old events that are not finished stay at its head; they are few.
+    -- Index outbox_age. Old events that are not finished, or were delivered late, stay at its head; they are few.
     select coalesce(array_agg(t.id), '{}'), count(*) filter (where t.status = 'failed') into v_ids, v_failed
     from (select o.id, o.status from core.outbox o
-          where o.deleted_at is null and o.occurred_at <= now() - p_active and o.status in ('delivered', 'failed')
-          order by o.occurred_at limit p_limit for update skip locked) t;
+          where o.deleted_at is null and greatest(o.published_at, o.failed_at, o.restored_at) <= now() - p_active
+            and o.status in ('delivered', 'failed') and coalesce(o.delivered_at, '-infinity') <= now() - p_active
+          order by greatest(o.published_at, o.failed_at, o.restored_at) limit p_limit for update skip locked) t;
     tombstoned := cardinality(v_ids);
     failed := failed + v_failed;
     if not p_dry_run then
+        insert into core.audited values (pg_current_xact_id()::text::bigint);
         update core.outbox o set deleted_at = now() where o.id = any (v_ids);
+        delete from core.audited where xid = pg_current_xact_id()::text::bigint;
     end if;
 
-    -- Index event_handled_age.
+    -- Index event_handled_age, and outbox_pkey once per row: as a value, so that no plan reads the whole table for it.
     if p_dry_run then
         select count(*) into handled from (
-            select from core.event_handled h where h.handled_at <= now() - p_handled_active - p_handled_grace limit p_limit) c;
+            select from core.event_handled h
+            where h.handled_at <= now() - p_handled_active - p_handled_grace
+              and (select o.id from core.outbox o where o.id = h.event_id) is null
+            limit p_limit) c;
     else
         delete from core.event_handled h
         where h.ctid = any (array(
-            select e.ctid from core.event_handled e where e.handled_at <= now() - p_handled_active - p_handled_grace
+            select e.ctid from core.event_handled e
+            where e.handled_at <= now() - p_handled_active - p_handled_grace
+              and (select o.id from core.outbox o where o.id = e.event_id) is null
             limit p_limit for update skip locked));
         get diagnostics handled = row_count;
     end if;
     more := greatest(deleted, tombstoned, handled) >= p_limit;
-    perform set_config('sluice.audited', 'off', true);
+
+    if not p_dry_run and greatest(deleted, tombstoned, handled) > 0 then
+        insert into core.audit (actor, surface, action, count, reason, detail)
+        values (coalesce(nullif(p_actor, ''), 'sql-direct'), p_surface, 'retention.sweep', deleted + tombstoned, coalesce(p_reason, ''),
+                jsonb_build_object('outbox_tombstoned', tombstoned, 'outbox_deleted', deleted, 'failed_swept', failed,
+                                   'handled_deleted', handled));
+    end if;
     return next;
 end
 $$;
 
-revoke all on function core.outbox_sweep(interval, interval, interval, interval, int, boolean) from public;
+revoke all on function core.retention_check(interval, interval, interval, interval),
+    core.outbox_sweep(interval, interval, interval, interval, int, boolean, text, text, text) from public;

@@ -2,7 +2,7 @@
 select 'table core.' || name || ' is missing'
 from unnest(array['outbox', 'event_handled', 'deployments', 'claims', 'claim_cursors', 'audit', 'settings', 'subscriptions',
                   'workers', 'failure_clusters', 'operations', 'operation_items', 'keys_in_flight', 'claim_heads', 'patrol', 'patrol_slices',
-                  'stranded', 'sinks']) as name
+                  'stranded', 'sinks', 'audited']) as name
 where to_regclass('core.' || name) is null
 union all
 select 'index core.' || name || ' is missing or invalid'

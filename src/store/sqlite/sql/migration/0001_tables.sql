@@ -16,7 +16,10 @@ create table outbox (
     constraint "id must be a lower-case uuid"
       check (id like '________-____-____-____-____________' and id = lower(id)),
   event_type text not null
-    constraint "event_type must have 1 to 255 bytes" check (length(cast(event_type as blob)) between 1 and 255),
+    constraint "event_type must have 1 to 255 bytes" check (length(cast(event_type as blob)) between 1 and 255)
+    constraint "event_type must be dot-separated names such as scan.completed"
+      check (event_type glob '[A-Za-z]*' and event_type not glob '*[^A-Za-z0-9_.-]*' and event_type not glob '*..*'
+             and event_type not glob '*.'),
   event_version integer not null default 1
     constraint "event_version must be at least 1" check (event_version >= 1),
   occurred_at text not null default (strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000Z')
@@ -33,10 +36,14 @@ create table outbox (
     constraint "channel must have 1 to 63 bytes" check (length(cast(channel as blob)) between 1 and 63),
   generation integer not null
     constraint "generation must be at least 1" check (generation >= 1),
-  workspace_id text,
+  workspace_id text
+    constraint "workspace_id must be a lower-case uuid"
+      check (workspace_id like '________-____-____-____-____________' and workspace_id = lower(workspace_id)),
   payload text not null
     constraint "payload must be a JSON object"
-      check (case when json_valid(payload) then json_type(payload) = 'object' else 0 end),
+      check (case when json_valid(payload) then json_type(payload) = 'object' else 0 end)
+    -- Publishers have a smaller limit of their own; this one is for a plain INSERT.
+    constraint "payload must be at most 67108864 bytes" check (length(cast(payload as blob)) <= 67108864),
   -- Null only within an INSERT that leaves it out: outbox_idempotency_key fills in the id.
   idempotency_key text
     constraint "idempotency_key must have 1 to 255 bytes"
@@ -73,9 +80,13 @@ create table outbox (
   -- 1 while another event of the same ordering key goes first; kept by the outbox_key_* triggers, so
   -- that a claim never looks at events that have to wait for their predecessor.
   key_blocked integer not null default 0,
-  published_at text not null default (strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000Z'),
+  published_at text not null default (strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000Z')
+    constraint "published_at must be written as 2026-01-31T09:00:00.000000Z"
+      check (published_at like '____-__-__T__:__:__.______Z'),
   delivered_at text,
   deleted_at text,
+  -- When its tombstone was cleared last: it is kept as long again from then on.
+  restored_at text,
   -- The handlers that have not handled the event yet, where it has several: attempts and due time of each,
   -- the latter written as 2026-01-31T09:00:00.000000Z like every time here.
   progress text
@@ -100,7 +111,7 @@ create index outbox_claims on outbox (coalesce(claim_expires_at, ''), generation
   where status = 'in_flight';
 
 -- Retention and counts of what is finished; the dead letters, newest first; the tombstones.
-create index outbox_finished on outbox (status, generation, occurred_at)
+create index outbox_finished on outbox (status, generation, max(published_at, coalesce(delivered_at, ''), coalesce(failed_at, ''), coalesce(restored_at, '')))
   where deleted_at is null and status in ('delivered', 'failed');
 create index outbox_failed on outbox (seq) where status = 'failed';
 create index outbox_tombstones on outbox (deleted_at, status) where deleted_at is not null;

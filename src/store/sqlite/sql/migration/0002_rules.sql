@@ -8,6 +8,19 @@ begin
   update outbox set idempotency_key = new.id where seq = new.seq;
 end;
 
+-- Nobody subscribes to the placeholder.
+create trigger outbox_default_channel after insert on outbox when new.channel = 'outbox_default'
+begin
+  update outbox set channel = 'outbox_gen_' || new.generation where seq = new.seq;
+end;
+
+-- A tombstone that is cleared by plain SQL.
+create trigger outbox_restored after update of deleted_at on outbox
+  when old.deleted_at is not null and new.deleted_at is null and new.restored_at is old.restored_at
+begin
+  update outbox set restored_at = strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000Z' where seq = new.seq;
+end;
+
 -- The edge table of the state machine. RAISE takes literals only, hence one sentence per state.
 create trigger outbox_transition before update of status, claim_seq on outbox
 begin

@@ -11,7 +11,7 @@ with recursive
                     where outbox.status = part.status and generation > part.generation
                       and deleted_at is null and outbox.status in ('delivered', 'failed'))
     from part where generation is not null)
-select min((select min(occurred_at) from outbox
+select min((select min(max(published_at, coalesce(delivered_at, ''), coalesce(failed_at, ''), coalesce(restored_at, ''))) from outbox
             where outbox.status = part.status and outbox.generation = part.generation
               and deleted_at is null and outbox.status in ('delivered', 'failed'))),
        (select min(deleted_at) from outbox where deleted_at is not null)

@@ -14,5 +14,6 @@ update outbox set deleted_at = :now
 where seq in (
   select outbox.seq
   from part join outbox on outbox.status = part.status and outbox.generation = part.generation
-  where outbox.deleted_at is null and outbox.status in ('delivered', 'failed') and outbox.occurred_at <= :cutoff
+  where outbox.deleted_at is null and outbox.status in ('delivered', 'failed')
+        and max(outbox.published_at, coalesce(outbox.delivered_at, ''), coalesce(outbox.failed_at, ''), coalesce(outbox.restored_at, '')) <= :cutoff
   limit :limit)

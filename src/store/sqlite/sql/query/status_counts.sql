@@ -14,7 +14,7 @@ from (
   from outbox where status = 'in_flight'
   group by generation
   union all
-  select generation, status, count(*), 0, min(occurred_at)
+  select generation, status, count(*), 0, null
   from outbox where deleted_at is null and status in ('delivered', 'failed')
   group by status, generation)
 group by generation, status
