@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "cli/noun.hpp"
-#include "cli/numbers.hpp"
 #include "cli/session.hpp"
 #include "cli/version.hpp"
 #include "core/words.hpp"
@@ -13,18 +12,6 @@ namespace sluice::cli {
 namespace {
 
 constexpr int kConnections = 3;  // a request, the operations that are carried out, and one to spare
-
-Result<mcp::Limits> limits_of(const Arguments& arguments) {
-  mcp::Limits limits;
-  limits.read_only = arguments.has("--read-only");
-  const auto rows = number_of(arguments, {"--max-rows", static_cast<int>(limits.max_rows), 1});
-  if (!rows) return rows.error();
-  limits.max_rows = *rows;
-  const auto rate = number_of(arguments, {"--max-rate", limits.max_rate, 1});
-  if (!rate) return rate.error();
-  limits.max_rate = *rate;
-  return limits;
-}
 
 std::string executor_name(const ops::Entropy& entropy) {
   return "mcp-" + make_uuid_v7(entropy.clock(), entropy.random()).to_string();
@@ -38,10 +25,9 @@ void announce(const Session& session, const store::Store& store, const mcp::Limi
 }
 
 Result<Exit> serve_mcp(Session& session) {
-  const auto limits = limits_of(session.arguments());
-  if (!limits) return limits.error();
   const auto config = session.config();
   if (!config) return config.error();
+  const mcp::Limits limits{session.arguments().has("--read-only"), config->mcp.max_rows, config->mcp.max_rate};
   const auto store = session.open(*config, Session::Access::existing, kConnections);
   if (!store) return store.error();
 
@@ -51,13 +37,13 @@ Result<Exit> serve_mcp(Session& session) {
   mcp::Desk desk{**store,
                  entropy,
                  config->redaction,
-                 mcp::Allowance{*limits},
+                 mcp::Allowance{limits},
                  config->generation,
                  [&carrier](const Uuid& operation) { carrier.add(operation); }};
   const mcp::Toolbox tools{desk};
   mcp::Protocol protocol{tools, {std::string{kVersion}, config->actor, session.arguments().value("--agent")}};
-  announce(session, **store, *limits);
-  if (!limits->read_only) carrier.start();
+  announce(session, **store, limits);
+  if (!limits.read_only) carrier.start();
   mcp::serve(session.console().in, session.out(), protocol);
   for (const Uuid& left : carrier.stop()) {
     session.note("operation " + left.to_string() +
@@ -77,8 +63,8 @@ std::vector<Command> mcp_commands() {
            {},
            {{"--read-only", "", "", "offer no tool that changes anything"},
             {"--agent", "", "NAME", "who the audit names; default: as the client calls itself"},
-            {"--max-rows", "", "N", "the most events replayed until it ends; default 100"},
-            {"--max-rate", "", "N", "the most events per second of a plan; default 50"}},
+            {"--max-rows", "", "N", "the most events replayed until it ends; default 100", {}, "mcp.max_rows"},
+            {"--max-rate", "", "N", "the most events per second of a plan; default 50", {}, "mcp.max_rate"}},
            false,
            false,
            serve_mcp}};

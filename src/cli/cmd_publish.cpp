@@ -95,6 +95,17 @@ Result<Duration> wait_timeout(const Arguments& arguments) {
   return text ? parse_duration(*text, "--timeout") : kDefaultTimeout;
 }
 
+// A duplicate as it is stored; who may publish and not read is told no more than that it is one.
+std::string told(store::Store& store, const ops::Published& published) {
+  if (published.outcome == store::PublishOutcome::published) {
+    return ops::to_json(published.event, published.outcome);
+  }
+  const Uuid id = published.event.envelope.event_id();
+  const auto stored = ops::stored_event(store, id);
+  if (stored) return ops::to_json(*stored, published.outcome);
+  return ops::JsonObject{}.uuid("event_id", id).text("outcome", "duplicate").str();
+}
+
 Result<Exit> publish(Session& session) {
   const Arguments& arguments = session.arguments();
   const auto timeout = wait_timeout(arguments);
@@ -140,7 +151,7 @@ Result<Exit> publish(Session& session) {
   if (session.format() == Format::table) {
     session.out() << event->envelope.event_id().to_string() << std::endl;
   } else if (!arguments.has("--wait")) {
-    session.out() << ops::to_json(*event, published->outcome) << '\n';
+    session.out() << told(**store, *published) << '\n';
   }
   return arguments.has("--wait") ? wait(session, **store, *published, *timeout) : Result<Exit>{Exit::ok};
 }

@@ -61,6 +61,13 @@ struct HttpConfig {
   bool read_only = false;  ///< nobody changes anything through it
 };
 
+/// How much agents may change.
+struct McpConfig {
+  int max_rows = 0;
+  int max_rate = 0;
+  Duration window{};
+};
+
 /// Every default stands in the key table, so that `config explain` shows what is really used.
 struct Config {
   StoreUrl store;
@@ -79,6 +86,7 @@ struct Config {
   std::string service;
   std::string environment;
   HttpConfig http;
+  McpConfig mcp;
   bool exec_enabled = false;  ///< whether sinks may run programs
   Declarations declared;      ///< the tables of the file
 };

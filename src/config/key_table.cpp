@@ -24,6 +24,7 @@ constexpr int kMaxBatch = 10'000;
 constexpr int kMaxThreads = 256;
 constexpr int kMaxAttempts = 1'000;
 constexpr int kMaxConnections = 100'000;
+constexpr int kMaxAgentRows = 1'000'000'000;
 constexpr std::size_t kMaxPayload = std::size_t{64} * 1024 * 1024;
 
 const std::vector<Key>& table() {
@@ -301,6 +302,28 @@ const std::vector<Key>& table() {
        "nobody changes anything through the HTTP server",
        Secrecy::open,
        [](Config& c, const Given& g) { return read_flag(c.http.read_only, g); }},
+      {"mcp.max_rows",
+       "--max-rows",
+       {"SLUICE_MCP_MAX_ROWS"},
+       "100",
+       "the most events that an agent replays: in the life of `sluice mcp`, and of each caller of POST /mcp in "
+       "mcp.window",
+       Secrecy::open,
+       [](Config& c, const Given& g) { return read_integer(c.mcp.max_rows, g, 1, kMaxAgentRows); }},
+      {"mcp.max_rate",
+       "--max-rate",
+       {"SLUICE_MCP_MAX_RATE"},
+       "50",
+       "the most events per second of an agent's plan",
+       Secrecy::open,
+       [](Config& c, const Given& g) { return read_integer(c.mcp.max_rate, g, 1, kMaxAgentRows); }},
+      {"mcp.window",
+       "",
+       {"SLUICE_MCP_WINDOW"},
+       "1h",
+       "a caller of POST /mcp gets mcp.max_rows anew after this long",
+       Secrecy::open,
+       [](Config& c, const Given& g) { return read(c.mcp.window, g); }},
       {"exec.enabled",
        "",
        {"SLUICE_EXEC_ENABLED"},

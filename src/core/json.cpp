@@ -72,7 +72,10 @@ struct Parts {
 class Scanner {
  public:
   Scanner(std::string_view text, const Limits& limits)
-      : text_(text), depth_limit_(std::min(limits.depth, kMaxDepth)), storable_(limits.stored_bytes > 0) {}
+      : text_(text),
+        depth_limit_(std::min(limits.depth, kMaxDepth)),
+        storable_(limits.stored_bytes > 0),
+        any_text_(limits.any_text) {}
 
   bool document(Parts parts = {}) {
     skip_space();
@@ -283,15 +286,23 @@ class Scanner {
     const auto unit = four_hex();
     if (!unit) return fail_at(begin, "\\u must be followed by four hex digits");
     char32_t code_point = *unit;
-    if (code_point == 0) return fail_at(begin, "\\u0000 is not allowed");
-    if (is_low_surrogate(code_point)) return fail_at(begin, "a surrogate escape has no partner");
+    if (code_point == 0 && !any_text_) return fail_at(begin, "\\u0000 is not allowed");
+    if (is_low_surrogate(code_point)) return unpaired(begin, at_, out);
     if (is_high_surrogate(code_point)) {
+      const std::size_t behind = at_;
       const auto low = take('\\') && take('u') ? four_hex() : std::nullopt;
-      if (!low || !is_low_surrogate(*low)) return fail_at(begin, "a surrogate escape has no partner");
+      if (!low || !is_low_surrogate(*low)) return unpaired(begin, behind, out);
       code_point = 0x10000 + ((code_point - 0xD800) << 10) + (*low - 0xDC00);
     }
     if (out != nullptr) utf8::append_code_point(*out, code_point);
     written_ += json::written_bytes(code_point);
+    return true;
+  }
+
+  bool unpaired(std::size_t begin, std::size_t behind, std::string* out) {
+    if (!any_text_) return fail_at(begin, "a surrogate escape has no partner");
+    at_ = behind;
+    if (out != nullptr) *out += utf8::kReplacement;
     return true;
   }
 
@@ -313,6 +324,7 @@ class Scanner {
   int depth_limit_;
   bool storable_;
   std::size_t written_ = 0;
+  bool any_text_;
   std::size_t at_ = 0;
   int depth_ = 0;
   Kind kind_ = Kind::null;
@@ -363,10 +375,10 @@ Result<std::vector<std::string_view>> elements(std::string_view array, std::stri
   return found;
 }
 
-Result<std::string> string_value(std::string_view raw, std::string_view field) {
+Result<std::string> string_value(std::string_view raw, std::string_view field, const Limits& limits) {
   if (!raw.starts_with('"')) return wrong_kind(field, "string");
   std::string value;
-  Scanner scanner{raw, {.depth = 0}};
+  Scanner scanner{raw, limits};
   if (!scanner.only_string(value)) return scanner.error(field);
   return value;
 }

@@ -24,6 +24,7 @@ struct Limits {
   /// member that comes twice, a number beyond the range of numeric) or would write it with more bytes than this, spaces
   /// between its parts not counted.
   std::size_t stored_bytes = 0;
+  bool any_text = false;  ///< `\u0000` is taken, and an unpaired surrogate as U+FFFD: for text that no jsonb will hold
 };
 
 /// What PostgreSQL's numeric holds: digits before and after the decimal point.
@@ -49,7 +50,7 @@ Result<std::vector<std::string_view>> elements(std::string_view array, std::stri
                                                const Limits& limits = {});
 
 /// The value of a JSON string.
-Result<std::string> string_value(std::string_view raw, std::string_view field);
+Result<std::string> string_value(std::string_view raw, std::string_view field, const Limits& limits = {});
 
 /// `text` as a JSON string with its quotes. Control characters are escaped; bytes that are not UTF-8
 /// become U+FFFD, so that the result is always valid JSON.

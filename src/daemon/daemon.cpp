@@ -35,7 +35,7 @@ Daemon::Daemon(const config::Config& config, DaemonParts parts)
       delivery_({parts_.store, parts_.generation, parts_.logger, parts_.entropy, metrics_.traffic, parts_.open_sinks,
                  parts_.fresh_identity, [this](const config::Config& wanted) { return supervisor_options(wanted); }}),
       runner_(parts_.store, identity_, config.operation_lease),
-      overview_(parts_.store, metrics_, {.retention = config.retention}) {}
+      overview_(parts_.store, metrics_, {.retention = config.retention, .generation = parts_.generation}) {}
 
 Result<std::unique_ptr<Daemon>> Daemon::start(const config::Config& config, DaemonParts parts) {
   std::unique_ptr<Daemon> daemon{new Daemon{config, std::move(parts)}};

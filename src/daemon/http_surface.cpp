@@ -15,13 +15,18 @@ namespace {
 constexpr int kPoolThreads = 4;
 constexpr std::size_t kMostWaiting = 256;
 
-http::PublishDeskOptions publish_options(const config::Config& config, const SurfaceParts& parts) {
+http::PublishDeskOptions publish_options(const config::Config& config, const SurfaceParts& parts,
+                                         http::RunElsewhere elsewhere) {
   EnvelopeLimits limits;
   limits.payload_bytes = config.payload_max_bytes;
-  return {parts.desk.entropy, limits, parts.desk.generation, parts.logger,
+  return {parts.desk.entropy,
+          limits,
+          parts.desk.generation,
+          parts.logger,
           [&traffic = parts.metrics.traffic](std::string_view outcome, std::size_t events) {
             traffic.published.with({"http", std::string{outcome}}).add(events);
-          }};
+          },
+          std::move(elsewhere)};
 }
 
 runtime::PullSettlingOptions settling_options(const config::Config& config, const SurfaceParts& parts) {
@@ -29,11 +34,17 @@ runtime::PullSettlingOptions settling_options(const config::Config& config, cons
           &parts.metrics, parts.desk.claimable};
 }
 
-runtime::PullDeskOptions pull_options(const config::Config& config, Generation generation) {
+runtime::PullDeskOptions pull_options(const config::Config& config, Generation generation,
+                                      telemetry::MetricSet& metrics) {
   runtime::PullDeskOptions options;
   options.generation = generation;
   options.poll = config.worker.poll_interval;
+  options.metrics = &metrics;
   return options;
+}
+
+http::McpOptions mcp_options(const config::Config& config) {
+  return {{config.http.read_only, config.mcp.max_rows, config.mcp.max_rate}, config.mcp.window, config.redaction};
 }
 
 // What this process delivers itself.
@@ -87,7 +98,7 @@ HttpSurface::HttpSurface(const config::Config& config, SurfaceParts parts)
       traffic_(parts.metrics.traffic),
       presence_(desk_.store, desk_.generation),
       settling_(desk_.store, presence_, logger_, settling_options(config, parts)),
-      pulling_(desk_.store, settling_, presence_, pull_options(config, desk_.generation)),
+      pulling_(desk_.store, settling_, presence_, pull_options(config, desk_.generation, parts.metrics)),
       generations_(desk_.store),
       queue_(desk_.store, {.stored = desk_.claimable,
                            .check =
@@ -95,8 +106,10 @@ HttpSurface::HttpSurface(const config::Config& config, SurfaceParts parts)
                                  // Our own workers are there, or will be in a moment.
                                  return event.generation == desk_.generation ? Result<void>{} : generations_(event);
                                }}),
-      publishing_(queue_, publish_options(config, parts)),
-      mcp_(desk_, {{.read_only = config.http.read_only}, std::chrono::hours{1}, config.redaction}),
+      publishing_(
+          queue_, desk_.store,
+          publish_options(config, parts, [this](std::function<void()> work) { return pool_.run(std::move(work)); })),
+      mcp_(desk_, mcp_options(config)),
       streams_(desk_),
       pool_(kPoolThreads, kMostWaiting) {}
 
@@ -147,6 +160,7 @@ Result<void> HttpSurface::reload(const config::Config& config) {
   auto app = application(config);
   if (!app) return std::move(app).error();
   server_->replace(*std::move(app));
+  mcp_.configure(mcp_options(config));
   return {};
 }
 

@@ -39,7 +39,7 @@ class HttpSurface {
   HttpSurface(const HttpSurface&) = delete;
   HttpSurface& operator=(const HttpSurface&) = delete;
 
-  /// Tokens, hooks and names by which it may be called; the address stays.
+  /// Tokens, hooks, names by which it may be called and what agents may do; the address stays.
   Result<void> reload(const config::Config& config);
 
   /// Something may be claimable: whoever waits for events looks.

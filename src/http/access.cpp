@@ -41,18 +41,25 @@ bool Access::knows_host(const Request& request) const {
   if (!given || given->empty()) return false;
   const std::string host = host_of(*given);
   if (host.empty()) return false;
-  if (std::find(rules_.hosts.begin(), rules_.hosts.end(), host) != rules_.hosts.end()) return true;
+  if (lists(*given)) return true;
   if (rules_.loopback) return is_loopback(host);
   return rules_.hosts.empty();
 }
 
-bool Access::same_origin(const Request& request) {
+bool Access::lists(std::string_view authority) const {
+  const std::string host = host_of(authority);
+  return !host.empty() && std::any_of(rules_.hosts.begin(), rules_.hosts.end(),
+                                      [&](const std::string& name) { return lower_case(name) == host; });
+}
+
+bool Access::same_origin(const Request& request) const {
   const auto origin = request.header("origin");
   if (!origin) return true;
   const std::size_t scheme = origin->find("://");
   const auto host = request.header("host");
   if (scheme == std::string_view::npos || !host) return false;
-  return lower_case(origin->substr(scheme + 3)) == lower_case(*host);
+  const std::string_view authority = origin->substr(scheme + 3);
+  return lower_case(authority) == lower_case(*host) || lists(authority);
 }
 
 std::optional<Caller> Access::caller(const Request& request) const {

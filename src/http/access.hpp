@@ -22,7 +22,7 @@ struct AccessRules {
   std::vector<Token> tokens;       ///< empty: every caller is an admin, which is for loopback only
   std::string own_name;            ///< who a caller is where no token is asked for
   bool loopback = true;            ///< the server listens on a loopback address only
-  std::vector<std::string> hosts;  ///< further names that a Host header may have
+  std::vector<std::string> hosts;  ///< further names that a Host header may have, and an Origin
   bool read_only = false;          ///< nobody is more than a viewer
 };
 
@@ -37,13 +37,16 @@ class Access {
   /// names are answered. Where tokens are asked for and no names are given, any name will do.
   [[nodiscard]] bool knows_host(const Request& request) const;
 
-  /// False: the request comes from a page of another origin.
-  [[nodiscard]] static bool same_origin(const Request& request);
+  /// False: the request comes from a page of another origin. A page is ours by the name that the request calls, or by
+  /// one of the further names: a proxy may call the server otherwise than the browser called the proxy.
+  [[nodiscard]] bool same_origin(const Request& request) const;
 
   /// None: there is no such token. Compared by digest and in constant time.
   [[nodiscard]] std::optional<Caller> caller(const Request& request) const;
 
  private:
+  [[nodiscard]] bool lists(std::string_view authority) const;
+
   AccessRules rules_;
 };
 

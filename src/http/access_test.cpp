@@ -70,12 +70,24 @@ TEST(Access, ElsewhereATokenProtectsUnlessNamesAreGiven) {
 }
 
 TEST(Access, PagesOfOtherOriginsAreRefused) {
-  EXPECT_TRUE(Access::same_origin(with({{"host", "localhost:7311"}})));
-  EXPECT_TRUE(Access::same_origin(with({{"host", "localhost:7311"}, {"origin", "http://localhost:7311"}})));
-  EXPECT_TRUE(Access::same_origin(with({{"host", "Sluice.example"}, {"origin", "https://sluice.example"}})));
+  const Access access{AccessRules{}};
+  EXPECT_TRUE(access.same_origin(with({{"host", "localhost:7311"}})));
+  EXPECT_TRUE(access.same_origin(with({{"host", "localhost:7311"}, {"origin", "http://localhost:7311"}})));
+  EXPECT_TRUE(access.same_origin(with({{"host", "Sluice.example"}, {"origin", "https://sluice.example"}})));
   for (const char* origin :
        {"null", "http://evil.example", "http://localhost:7312", "http://localhost:7311.evil", ""}) {
-    EXPECT_FALSE(Access::same_origin(with({{"host", "localhost:7311"}, {"origin", origin}}))) << origin;
+    EXPECT_FALSE(access.same_origin(with({{"host", "localhost:7311"}, {"origin", origin}}))) << origin;
+  }
+}
+
+TEST(Access, APageUnderAListedNameIsOursWhateverTheProxyCallsTheServer) {
+  const Access access{AccessRules{.hosts = {"ops.example", "Console.Example"}}};
+  for (const char* origin : {"https://ops.example", "https://ops.example:8443", "https://console.example"}) {
+    EXPECT_TRUE(access.same_origin(with({{"host", "127.0.0.1:7311"}, {"origin", origin}}))) << origin;
+  }
+  for (const char* origin : {"https://ops.example.evil", "https://evil.example", "https://ops.example@evil.example",
+                             "https://ops.example:80@evil.example", "null", "https://"}) {
+    EXPECT_FALSE(access.same_origin(with({{"host", "127.0.0.1:7311"}, {"origin", origin}}))) << origin;
   }
 }
 

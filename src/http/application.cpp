@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/words.hpp"
+#include "http/lower_case.hpp"
 #include "http/target.hpp"
 
 namespace sluice::http {
@@ -16,6 +17,12 @@ bool has_header(const Response& response, std::string_view name) {
 
 bool mentions(std::string_view if_none_match, std::string_view etag) {
   return if_none_match == "*" || if_none_match.find(etag) != std::string_view::npos;
+}
+
+// No body is unpacked here: what is small on the wire may be anything but.
+bool is_coded(const Request& request) {
+  const auto coding = request.header("content-encoding");
+  return coding && !coding->empty() && lower_case(*coding) != "identity";
 }
 
 // Health is asked for by address, by probes that know no name.
@@ -42,16 +49,23 @@ Application::Admission Application::admit(Request& request, std::string_view tar
 std::optional<Response> Application::refuse(const Request& request, const Router::Match& match,
                                             std::optional<Caller>& caller) const {
   const bool probe = match.route != nullptr && is_probe(*match.route);
+  if (!probe && !request.header("host")) {
+    return problem(400, "malformed", "the request has no Host header");
+  }
   if (!probe && !access_.knows_host(request)) {
     return problem(421, "unknown_host", "this server is not called by that name; add it to http.hosts if it should be");
   }
-  if (!Access::same_origin(request)) {
+  if (!access_.same_origin(request)) {
     return problem(403, "cross_origin", "requests from pages of other origins are refused");
   }
   if (match.route == nullptr) {
     if (match.allowed.empty()) return problem(404, "not_found", "there is nothing at " + request.path);
     return problem(405, "method_not_allowed", request.path + " takes " + joined(match.allowed, ", "))
         .with("Allow", joined(match.allowed, ", "));
+  }
+  if (match.route->body_limit > 0 && is_coded(request)) {
+    return problem(415, "unsupported_coding", "send the body as it is, without Content-Encoding")
+        .with("Accept-Encoding", "identity");
   }
   if (match.route->role == Role::anyone) {
     caller.emplace();

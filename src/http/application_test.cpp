@@ -79,6 +79,19 @@ TEST_F(ApplicationTest, NamesAndOriginsAreChecked) {
             403);
 }
 
+TEST_F(ApplicationTest, ABodyIsNotUnpacked) {
+  for (const char* coding : {"gzip", "GZIP", "br", "gzip, identity", "deflate"}) {
+    Headers headers = act;
+    headers.emplace("content-encoding", coding);
+    const Response response = ask("POST", "/ops/v1/change", headers);
+    EXPECT_EQ(response.status, 415) << coding;
+    EXPECT_EQ(header(response, "Accept-Encoding"), "identity");
+  }
+  Headers plain = act;
+  plain.emplace("content-encoding", "identity");
+  EXPECT_EQ(ask("POST", "/ops/v1/change", plain).status, 200);
+}
+
 TEST_F(ApplicationTest, AKnownPathTellsItsMethods) {
   const Response response = ask("DELETE", "/ops/v1/change", act);
   EXPECT_EQ(response.status, 405);

@@ -29,8 +29,8 @@ Error explained(Error error, std::span<const store::NewEvent> events) {
 
 }  // namespace
 
-PublishDesk::PublishDesk(ops::PublishQueue& queue, PublishDeskOptions options)
-    : queue_(queue), options_(std::move(options)) {}
+PublishDesk::PublishDesk(ops::PublishQueue& queue, store::Administering& store, PublishDeskOptions options)
+    : queue_(queue), store_(store), options_(std::move(options)) {}
 
 Result<store::NewEvent> PublishDesk::prepare(ops::PublishRequest request) {
   if (!request.id) {
@@ -49,8 +49,36 @@ void PublishDesk::store(std::vector<store::NewEvent> events, Stored stored, Resp
                   count(own, outcomes);
                   if (!outcomes) return respond(problem(explained(outcomes.error(), own)));
                   log(own, *outcomes);
-                  respond(stored(own, *outcomes));
+                  answer(own, *outcomes, stored, respond);
                 });
+}
+
+Result<void> PublishDesk::show_stored(std::vector<store::NewEvent>& events,
+                                      std::span<const store::PublishOutcome> outcomes) {
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (outcomes[i] == store::PublishOutcome::published) continue;
+    auto found = ops::stored_event(store_, events[i].envelope.event_id());
+    if (!found) return std::move(found).error();
+    events[i] = *std::move(found);
+  }
+  return {};
+}
+
+void PublishDesk::answer(std::span<const store::NewEvent> events, std::span<const store::PublishOutcome> outcomes,
+                         const Stored& stored, Respond respond) {
+  const auto is_new = [](store::PublishOutcome outcome) { return outcome == store::PublishOutcome::published; };
+  if (std::all_of(outcomes.begin(), outcomes.end(), is_new)) return respond(stored(events, outcomes));
+  struct Told {
+    std::vector<store::NewEvent> events;
+    std::vector<store::PublishOutcome> outcomes;
+  };
+  const auto told = std::make_shared<Told>(Told{{events.begin(), events.end()}, {outcomes.begin(), outcomes.end()}});
+  const auto look_up = [this, told, stored, respond = std::move(respond)] {
+    // To repeat the request is safe.
+    if (auto shown = show_stored(told->events, told->outcomes); !shown) return respond(problem(shown.error()));
+    respond(stored(told->events, told->outcomes));
+  };
+  if (!options_.elsewhere || !options_.elsewhere(look_up)) look_up();
 }
 
 void PublishDesk::count(std::span<const store::NewEvent> events, const ops::PublishQueue::Outcomes& outcomes) const {

@@ -3,6 +3,8 @@
 // Thread-safety: any number of threads.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -21,17 +23,19 @@ struct PublishDeskOptions {
   telemetry::Logger logger;                  ///< gets one line for each event that was stored
   /// Told of each event: published, duplicate, refused or error. May be empty.
   std::function<void(std::string_view outcome, std::size_t events)> on_outcome{};
+  /// Looks up what was there before, and may block: off the queue's thread. None: on it.
+  std::function<bool(std::function<void()>)> elsewhere{};
 };
 
 class PublishDesk {
  public:
-  /// The queue outlives the desk.
-  PublishDesk(ops::PublishQueue& queue, PublishDeskOptions options);
+  /// The references outlive the desk.
+  PublishDesk(ops::PublishQueue& queue, store::Administering& store, PublishDeskOptions options);
 
   /// The event as it will be stored; the error names the field.
   Result<store::NewEvent> prepare(ops::PublishRequest request);
 
-  /// Makes the answer to events that are stored. In the order of the events.
+  /// Makes the answer to events that are stored, as the store holds them. In the order of the events.
   using Stored = std::function<Response(std::span<const store::NewEvent>, std::span<const store::PublishOutcome>)>;
   /// Answers once the events are stored, all or none of them; an error is answered as a problem.
   void store(std::vector<store::NewEvent> events, Stored stored, Respond respond);
@@ -40,10 +44,15 @@ class PublishDesk {
   [[nodiscard]] Timestamp now() const { return options_.entropy.clock(); }
 
  private:
+  /// Replaces duplicates by what is stored under their ids.
+  Result<void> show_stored(std::vector<store::NewEvent>& events, std::span<const store::PublishOutcome> outcomes);
+  void answer(std::span<const store::NewEvent> events, std::span<const store::PublishOutcome> outcomes,
+              const Stored& stored, Respond respond);
   void count(std::span<const store::NewEvent> events, const ops::PublishQueue::Outcomes& outcomes) const;
   void log(std::span<const store::NewEvent> events, std::span<const store::PublishOutcome> outcomes) const;
 
   ops::PublishQueue& queue_;
+  store::Administering& store_;
   PublishDeskOptions options_;
   std::mutex mutex_;
   UuidV7Sequence ids_;

@@ -36,6 +36,7 @@ class PublishFixture : public testing::Test {
   ops::PublishQueue queue_{faulty_};
   std::string log_;
   PublishDesk desk_{queue_,
+                    faulty_,
                     {{[this] { return now_; },
                       [] {
                         return std::array<std::uint8_t, 10>{1, 2, 3};

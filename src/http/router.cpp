@@ -81,9 +81,10 @@ Router::Match Router::find(std::string_view method, std::string_view path) const
   for (const Route& route : routes_) {
     auto values = match(route.pattern, path);
     if (!values) continue;
-    // The files of the console match every path; what stands before them decides which methods there are.
+    // It says of every path that there is nothing, so it knows nothing of methods either.
     const bool catch_all = route.pattern == "/{rest...}";
     if (catch_all && !result.allowed.empty()) continue;
+    if (catch_all && !answers(route, method)) continue;
     if (answers(route, method)) {
       result.route = &route;
       result.path = *std::move(values);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/json.hpp"
+#include "core/utf8.hpp"
 #include "http/claims_body.hpp"
 #include "mcp/member.hpp"
 #include "tests/support/embedded_store.hpp"
@@ -18,9 +19,9 @@ using testing::HasSubstr;
 class ClaimRoutes : public testing::Test {
  protected:
   Response ask(const std::string& path, std::string body, std::string content_type = "application/json") {
-    Call call{{}, {Role::operator_, "test"}, {}};
+    Call call{{}, caller_, {}};
     call.request.body = std::move(body);
-    call.request.peer = "127.0.0.1:51234";
+    call.request.peer = peer_;
     call.request.headers.emplace("content-type", std::move(content_type));
     for (const Route& route : routes_) {
       if (route.pattern != path) continue;
@@ -41,8 +42,29 @@ class ClaimRoutes : public testing::Test {
   Response settle(const std::string& members) {
     return ask("/v1/claims/settle", R"({"settlements":[{)" + members + "}]}");
   }
-  std::string refused(const std::string& members) { return text_member(settle(members).body, "field").value_or(""); }
+  /// What is said of one settlement.
+  std::string verdict(const Response& answer, std::size_t position = 0) {
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    const auto settled = json::elements(mcp::member(answer.body, "settled").value_or("[]"), "settled");
+    return settled && settled->size() > position ? std::string{(*settled)[position]} : "{}";
+  }
+  std::string refused(const std::string& members) {
+    const std::string said = verdict(settle(members));
+    EXPECT_EQ(text_member(said, "result"), "invalid") << said;
+    EXPECT_NE(text_member(said, "detail").value_or(""), "") << said;
+    return text_member(said, "field").value_or("");
+  }
+  std::string settled_as(const std::string& claim, const std::string& error_class, const std::string& message) {
+    EXPECT_EQ(
+        text_member(verdict(settle(R"("claim":")" + claim + R"(","outcome":"failed","terminal":true,"error_class":)" +
+                                   error_class + R"(,"message":)" + message)),
+                    "result"),
+        "settled");
+    return store_.events().back().last_error.value_or("");
+  }
 
+  std::string peer_ = "127.0.0.1:51234";
+  Caller caller_{Role::operator_, "test"};
   test::EmbeddedStore store_;
   runtime::PullPresence presence_{*store_, kFirstGeneration};
   runtime::PullSettling settling_{*store_, presence_, {}, {{}, [] { return 0.5; }}};
@@ -97,7 +119,7 @@ TEST_F(ClaimRoutes, TheErrorNamesTheMember) {
   EXPECT_EQ(refused(R"("claim":"x","outcome":"handled")"), "settlements[0].claim");
   EXPECT_EQ(refused(token), "settlements[0].outcome");
   EXPECT_EQ(refused(token + R"(,"outcome":"done")"), "settlements[0].outcome");
-  EXPECT_EQ(refused(token + R"(,"outcome":"failed","error_class":"a: b")"), "settlements[0].error_class");
+  EXPECT_EQ(refused(token + R"(,"outcome":"failed","error_class":7)"), "settlements[0].error_class");
   EXPECT_EQ(refused(token + R"(,"outcome":"deferred")"), "settlements[0].until");
   EXPECT_EQ(refused(token + R"(,"outcome":"deferred","until":"soon")"), "settlements[0].until");
   EXPECT_EQ(refused(token + R"(,"outcome":"handled","extra":1)"), "settlements[0].extra");
@@ -110,7 +132,89 @@ TEST_F(ClaimRoutes, TheErrorNamesTheMember) {
   EXPECT_EQ(field("/v1/claims", R"({"handler":"a.new","wait_seconds":0})"), "event_types");
   EXPECT_EQ(field("/v1/claims/settle", R"({"settlements":[]})"), "settlements");
   EXPECT_EQ(field("/v1/claims/settle", R"({})"), "body");
-  EXPECT_EQ(field("/v1/claims/heartbeat", R"({"claims":["x"]})"), "claims[0]");
+  EXPECT_EQ(field("/v1/claims/heartbeat", R"({"claims":7})"), "claims");
+}
+
+TEST_F(ClaimRoutes, OneThatIsWrongDoesNotHoldUpTheOthers) {
+  store_.publish(test::id_of(1));
+  store_.publish(test::id_of(2));
+  const auto claimed = ask("/v1/claims", R"({"handler":"billing.mailer","event_types":["*"],"wait_seconds":0})");
+  const auto claims = json::elements(*mcp::member(claimed.body, "claims"), "claims");
+  ASSERT_EQ(claims->size(), 2U);
+  const std::string first = *text_member((*claims)[0], "claim");
+  const std::string second = *text_member((*claims)[1], "claim");
+  const Response answer =
+      ask("/v1/claims/settle", R"({"settlements":[{"claim":"x","outcome":"handled"},{"claim":")" + first +
+                                   R"(","outcome":"handled"},7,{"claim":")" + second +
+                                   R"(","outcome":"gone"},{"claim":")" + first + R"(","outcome":"handled"}]})");
+  EXPECT_EQ(text_member(verdict(answer, 0), "claim"), "x");
+  EXPECT_EQ(text_member(verdict(answer, 0), "field"), "settlements[0].claim");
+  EXPECT_EQ(text_member(verdict(answer, 1), "result"), "settled");
+  EXPECT_EQ(text_member(verdict(answer, 2), "result"), "invalid");
+  EXPECT_EQ(mcp::member(verdict(answer, 2), "claim"), "null");
+  EXPECT_EQ(text_member(verdict(answer, 3), "field"), "settlements[3].outcome");
+  EXPECT_EQ(text_member(verdict(answer, 4), "result"), "repeated");
+  EXPECT_EQ(store_.events().at(0).status == Status::delivered || store_.events().at(1).status == Status::delivered,
+            true);
+}
+
+TEST_F(ClaimRoutes, TakesWhatLanguagesThrow) {
+  const std::vector<std::array<std::string, 3>> thrown{
+      {R"("Net::ReadTimeout")", R"("x")", "ReadTimeout: x"},
+      {R"("std::runtime_error")", R"("x")", "runtime_error: x"},
+      {R"("App\\Exceptions\\Oops")", R"("x")", R"(App\Exceptions\Oops: x)"},
+      {R"("ERR-42")", R"("x")", "ERR-42: x"},
+      {R"("a: b")", R"("x")", "a_ b: x"},
+      {R"("")", R"("")", "Error: "},
+      {R"("KeyError")", R"("a\u0000b\n\u001b[1m")", R"(KeyError: a\x00b\n\x1b[1m)"},
+      {R"("KeyError")", R"("\ud800 and \udc80")", "KeyError: \xEF\xBF\xBD and \xEF\xBF\xBD"}};
+  for (std::size_t i = 0; i < thrown.size(); ++i) {
+    store_.publish(test::id_of(static_cast<int>(i) + 1));
+    const std::string token = claim();
+    ASSERT_NE(token, "");
+    settled_as(token, thrown[i][0], thrown[i][1]);
+    EXPECT_EQ((*store_).get_event(test::id_of(static_cast<int>(i) + 1))->last_error, thrown[i][2]);
+  }
+}
+
+TEST_F(ClaimRoutes, ALongMessageIsCutAtACharacter) {
+  store_.publish(test::id_of(1));
+  std::string many;
+  for (int i = 0; i < 3000; ++i) many += "\xC3\xA4";
+  settled_as(claim(), '"' + many + '"', '"' + many + '"');
+  const std::string kept = (*store_).get_event(test::id_of(1))->last_error.value_or("");
+  EXPECT_LE(kept.size(), 4096U);
+  EXPECT_GT(kept.size(), 4000U);
+  EXPECT_TRUE(utf8::is_valid(kept));
+}
+
+TEST_F(ClaimRoutes, AForgedClaimSettlesNothing) {
+  store_.publish(test::id_of(1));
+  const auto held = settling_.tokens().read(claim());
+  ASSERT_TRUE(held && *held);
+  const std::string forged = runtime::token_text(**held, "guessed");
+  EXPECT_EQ(refused(R"("claim":")" + forged + R"(","outcome":"handled")"), "settlements[0].claim");
+  const Response kept = ask("/v1/claims/heartbeat", R"({"claims":[")" + forged + R"("],"ttl_seconds":60})");
+  EXPECT_THAT(kept.body, HasSubstr(R"("lost":[")" + forged + '"'));
+  EXPECT_THAT(kept.body, HasSubstr(R"("field":"claims[0]")"));
+  EXPECT_EQ(store_.events().at(0).status, Status::in_flight);
+  EXPECT_EQ((*store_).workers(1h)->size(), 1U) << "nobody was listed for it";
+}
+
+TEST_F(ClaimRoutes, AWorkerThatDoesNotNameItselfIsOneFromItsAddress) {
+  const auto names = [&] {
+    std::set<std::string> found;
+    for (const auto& worker : *(*store_).workers(1h)) found.insert(worker.identity);
+    return found;
+  };
+  for (const char* peer : {"127.0.0.1:51234", "127.0.0.1:51235", "::1:9", "::1:10"}) {
+    peer_ = peer;
+    ask("/v1/claims", R"({"handler":"billing.mailer","event_types":["*"],"wait_seconds":0})");
+  }
+  EXPECT_THAT(names(), testing::UnorderedElementsAre("pull:billing.mailer:127.0.0.1", "pull:billing.mailer:::1"));
+  caller_ = {Role::operator_, "alice", true};
+  ask("/v1/claims", R"({"handler":"billing.mailer","event_types":["*"],"wait_seconds":0})");
+  EXPECT_TRUE(names().contains("pull:billing.mailer:alice@::1"));
 }
 
 TEST_F(ClaimRoutes, AnotherMediaTypeIsNotTaken) {
@@ -119,8 +223,8 @@ TEST_F(ClaimRoutes, AnotherMediaTypeIsNotTaken) {
   }
 }
 
-TEST(ClaimsBody, AWorkerThatDoesNotNameItselfIsItsAddress) {
-  EXPECT_EQ(read_question(R"({"handler":"a.b"})", "127.0.0.1:51234")->worker, "127.0.0.1:51234");
+TEST(ClaimsBody, SaysWhatIsAskedFor) {
+  EXPECT_EQ(read_question(R"({"handler":"a.b"})", "127.0.0.1")->worker, "127.0.0.1");
   const auto question = read_question(
       R"({"handler":"a.b","worker":"w","target":"billing","limit":3,"wait_seconds":7,"ttl_seconds":90})", "");
   ASSERT_TRUE(question);

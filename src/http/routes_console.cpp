@@ -1,6 +1,7 @@
 #include "http/routes_console.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "http/console_assets.hpp"
@@ -42,23 +43,42 @@ Response send(const Asset& asset, const std::string& prefix) {
   return response;
 }
 
-Response answer(const std::string& path, const std::string& prefix) {
-  if (const Asset* asset = find(path)) return send(*asset, prefix);
-  const std::string_view name = std::string_view{path}.substr(path.rfind('/') + 1);
-  const bool page = name.find('.') == std::string_view::npos && !path.starts_with("v1/") && path != "v1";
-  const Asset* start = page ? find(kStartPage) : nullptr;
-  return start != nullptr ? send(*start, prefix) : problem(404, "not_found", "there is nothing at /" + path);
+// The screens; below some of them there is one for each thing. console/src/screens/Screen.svelte has the same list.
+constexpr std::array<std::string_view, 12> kPages{
+    "/",        "/dlq",   "/dlq/items", "/operations", "/operations/{id}", "/events", "/events/{id}", "/generations",
+    "/workers", "/sinks", "/storage",   "/audit"};
+
+// Whoever typed an address wrongly sees the console say so; a program gets a problem.
+Response nothing_at(const Call& call, const std::string& prefix) {
+  const Asset* start = find(kStartPage);
+  const bool reader = call.request.header("accept").value_or("").find("text/html") != std::string_view::npos;
+  if (start == nullptr || !reader || call.request.path.starts_with("/v1/")) {
+    return problem(404, "not_found", "there is nothing at " + call.request.path);
+  }
+  Response response = send(*start, prefix);
+  response.status = 404;
+  return response;
+}
+
+Route page(std::string pattern, Answer answer) {
+  return {"GET", std::move(pattern), Role::anyone, 0, std::move(answer), {}};
 }
 
 }  // namespace
 
 std::vector<Route> console_routes(const std::string& prefix) {
-  return {{"GET",
-           "/{rest...}",
-           Role::anyone,
-           0,
-           [prefix](const Call& call) { return answer(call.path.at("rest"), prefix); },
-           {}}};
+  const Answer start = [prefix](const Call& call) {
+    const Asset* asset = find(kStartPage);
+    return asset != nullptr ? send(*asset, prefix) : nothing_at(call, prefix);
+  };
+  std::vector<Route> routes;
+  for (const std::string_view pattern : kPages) routes.push_back(page(std::string{pattern}, start));
+  for (const Asset& asset : console_assets()) {
+    routes.push_back(
+        page('/' + std::string{asset.path}, [&asset, prefix](const Call&) { return send(asset, prefix); }));
+  }
+  routes.push_back(page("/{rest...}", [prefix](const Call& call) { return nothing_at(call, prefix); }));
+  return routes;
 }
 
 }  // namespace sluice::http

@@ -8,7 +8,7 @@
 
 namespace sluice::http {
 
-/// `prefix` as in ApplicationOptions. Paths that name no file get the start page: the console finds its own way.
+/// `prefix` as in ApplicationOptions. The console's screens get the start page; every other path is not found.
 std::vector<Route> console_routes(const std::string& prefix);
 
 }  // namespace sluice::http

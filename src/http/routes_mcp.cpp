@@ -31,6 +31,12 @@ std::shared_ptr<McpEndpoint::Seat> McpEndpoint::seat_of(const Caller& caller) {
   return seat;
 }
 
+void McpEndpoint::configure(McpOptions options) {
+  const std::lock_guard lock{mutex_};
+  options_ = std::move(options);
+  seats_.clear();
+}
+
 Response McpEndpoint::answer(const Call& call) {
   const Request& request = call.request;
   if (media_type(request) != "application/json") {
@@ -39,10 +45,13 @@ Response McpEndpoint::answer(const Call& call) {
   const auto seat = seat_of(call.caller);
   const std::lock_guard lock{seat->mutex};
   const mcp::HttpOutcome outcome = mcp::exchange(
-      {text(request, "mcp-protocol-version"), text(request, "mcp-method"), text(request, "mcp-name"), request.body},
+      {text(request, "mcp-protocol-version"), text(request, "mcp-method"), text(request, "mcp-name"), request.body,
+       text(request, "mcp-session-id"), make_uuid_v7(desk_.entropy.clock(), desk_.entropy.random()).to_string()},
       seat->tools, {desk_.version, call.caller.name, std::nullopt});
   if (outcome.body.empty()) return {outcome.status, {}, {}, {}};
-  return json_response(outcome.status, outcome.body);
+  Response response = json_response(outcome.status, outcome.body);
+  if (outcome.session) response.with("Mcp-Session-Id", *outcome.session);
+  return response;
 }
 
 std::vector<Route> mcp_routes(McpEndpoint& endpoint) {

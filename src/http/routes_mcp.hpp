@@ -27,6 +27,9 @@ class McpEndpoint {
 
   Response answer(const Call& call);
 
+  /// Every caller begins anew.
+  void configure(McpOptions options);
+
  private:
   struct Seat {
     explicit Seat(mcp::Desk at) : desk(std::move(at)), tools(desk) {}

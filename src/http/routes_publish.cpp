@@ -15,7 +15,7 @@ constexpr std::size_t kRoomForTheRest =
     std::size_t{64} * 1024;  // of an envelope whose payload is as large as it may be
 
 Result<std::vector<store::NewEvent>> prepare(PublishDesk& desk, PublishBody body) {
-  if (body.events.empty()) return invalid("events", "events must have at least one event");
+  if (body.events.empty() && !body.cloudevents) return invalid("events", "events must have at least one event");
   if (body.events.size() > kMostEvents) {
     return invalid("events", "events must have at most " + std::to_string(kMostEvents) + " events, not " +
                                  std::to_string(body.events.size()));
@@ -53,6 +53,8 @@ void publish(PublishDesk& desk, const Call& call, Respond respond) {
   const bool many = (*body)->many;
   auto events = prepare(desk, **std::move(body));
   if (!events) return respond(problem(events.error()));
+  // An empty batch is a batch.
+  if (events->empty()) return respond(json_response(200, R"({"events":[],"count":0})"));
   desk.store(*std::move(events), many ? stored_many : stored_one, std::move(respond));
 }
 

@@ -55,6 +55,26 @@ TEST_F(PublishRoute, TheSameIdTwiceIsOneEvent) {
   EXPECT_EQ(store_.events()[0].generation, 3);
 }
 
+TEST_F(PublishRoute, ADuplicateIsToldAsItIsStored) {
+  const auto body = [](const std::string& n) {
+    return R"({"type":"demo.hello","source":"demo","event_id":"01890a5d-ac96-774b-bcce-b302099a8057","payload":{"n":)" +
+           n + R"(},"ordering_key":"k)" + n + "\"}";
+  };
+  post(body("1"));
+  const Response again = post(body("2"));
+  EXPECT_EQ(text_of(again, "outcome"), "duplicate");
+  EXPECT_EQ(mcp::member(again.body, "payload"), R"({"n":1})");
+  EXPECT_EQ(text_of(again, "ordering_key"), "k1");
+  const Response list = post(R"({"events":[{"type":"a.b","source":"demo"},)" + body("3") + "]}");
+  EXPECT_EQ(list.status, 201) << list.body;
+  EXPECT_THAT(list.body, HasSubstr(R"("payload":{"n":1})"));
+  EXPECT_THAT(list.body, testing::Not(HasSubstr(R"("n":3)")));
+  faulty_.fail_verb("get_event", {ErrorCode::unavailable, Retry::safe, "away", {}, {}});
+  const Response away = post(body("4"));
+  EXPECT_EQ(away.status, 503);
+  EXPECT_EQ(text_of(away, "retry"), "safe");
+}
+
 TEST_F(PublishRoute, ManyAreStoredInOneCallAllOrNothing) {
   const int before = faulty_.calls();
   const Response answer = post(R"({"events":[{"type":"a.b","source":"demo"},{"type":"a.c","source":"demo"}]})");
@@ -113,6 +133,12 @@ TEST_F(PublishRoute, ABatchOfCloudEvents) {
   EXPECT_EQ(answer.status, 201) << answer.body;
   EXPECT_THAT(answer.body, HasSubstr(R"("outcome":"duplicate")"));
   EXPECT_EQ(store_.events().size(), 1U);
+}
+
+TEST_F(PublishRoute, AnEmptyBatchOfCloudEventsStoresNothing) {
+  const Response answer = post("application/cloudevents-batch+json", "[]");
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.body, R"({"events":[],"count":0})");
 }
 
 TEST_F(PublishRoute, ABinaryCloudEvent) {

@@ -134,6 +134,9 @@ class Session final : public std::enable_shared_from_this<Session> {
     auto headers = headers_of(message);
     if (!headers) return refuse(http::problem(400, "malformed", "a header that may come once came twice"));
     request_.headers = *std::move(headers);
+    if (message.version() >= 11 && !request_.header("host")) {
+      return refuse(http::problem(400, "malformed", "the request has no Host header"));
+    }
     // The parser takes a body in any other coding for none, and what follows would pass for the next request.
     if (const auto coding = request_.header("transfer-encoding"); coding && lower_case(*coding) != "chunked") {
       return refuse(http::problem(501, "unsupported_coding", "the only transfer coding that is taken is chunked"));

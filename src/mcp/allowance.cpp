@@ -17,8 +17,8 @@ Result<void> Allowance::check_rows(std::int64_t rows) const {
               std::to_string(rows) + (rows == 1 ? " event is" : " events are") + " more than the " +
                   std::to_string(rows_left()) + " of " + std::to_string(limits_.max_rows) +
                   " that this server may still replay",
-              "plan fewer events with a narrower filter, or ask the operator to start `sluice mcp` with a higher "
-              "--max-rows");
+              "plan fewer events with a narrower filter, or ask the operator to raise mcp.max_rows (the flag "
+              "--max-rows of `sluice mcp`)");
 }
 
 Result<int> Allowance::rate(std::optional<std::int64_t> wanted) const {
@@ -27,7 +27,7 @@ Result<int> Allowance::rate(std::optional<std::int64_t> wanted) const {
   return over("rate",
               "a rate of " + std::to_string(*wanted) + " per second is more than the " +
                   std::to_string(limits_.max_rate) + " that this server allows",
-              "leave rate out, or ask the operator to start `sluice mcp` with a higher --max-rate");
+              "leave rate out, or ask the operator to raise mcp.max_rate (the flag --max-rate of `sluice mcp`)");
 }
 
 }  // namespace sluice::mcp

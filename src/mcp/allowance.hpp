@@ -10,7 +10,7 @@ namespace sluice::mcp {
 
 struct Limits {
   bool read_only = false;
-  std::int64_t max_rows = 100;  ///< events replayed in the life of the server, one by one and by plan
+  std::int64_t max_rows = 100;  ///< events replayed in the life of the allowance, one by one and by plan
   int max_rate = 50;            ///< events per second of a plan
 };
 

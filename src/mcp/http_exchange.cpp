@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/utf8.hpp"
+#include "crypto/digest.hpp"
 #include "mcp/member.hpp"
 
 namespace sluice::mcp {
@@ -9,49 +11,94 @@ namespace {
 
 // What a client that names none speaks: it is older than the header.
 constexpr auto kUnnamedVersion = "2025-03-26";
+constexpr std::size_t kLongestClient = 64;
+constexpr std::size_t kLongestFreshId = 64;
 
-HttpOutcome refused(FaultCode code, std::string message, std::string id = "null") {
-  return {400, fault_message({code, std::move(message), {}, std::move(id)})};
+HttpOutcome refused(int status, Fault fault, const Message& message) {
+  fault.id = message.id.empty() ? "null" : message.id;
+  return {status, fault_message(fault)};
 }
-
-bool is_stateless(const HttpExchange& request) { return request.version == kStatelessVersion; }
 
 bool is_known(const std::string& version) {
   return version == kStatelessVersion ||
          std::find(kHandshakeVersions.begin(), kHandshakeVersions.end(), version) != kHandshakeVersions.end();
 }
 
-// None: they agree.
-std::optional<std::string> disagreement(const HttpExchange& request, const Message& message) {
+std::optional<std::string> meta_version(const Message& message) {
   const auto meta = member(message.params, "_meta");
-  const auto version =
-      meta ? text_member(*meta, "io.modelcontextprotocol/protocolVersion") : std::optional<std::string>{};
-  if (is_stateless(request) != (version == kStatelessVersion)) return "MCP-Protocol-Version";
-  if (!is_stateless(request)) return std::nullopt;
-  if (request.method != message.method) return "Mcp-Method";
-  if (message.method == "tools/call" && request.name != text_member(message.params, "name")) return "Mcp-Name";
+  return meta ? text_member(*meta, "io.modelcontextprotocol/protocolVersion") : std::nullopt;
+}
+
+Fault disagreement(std::string_view header) {
+  return {FaultCode::header_mismatch, "the header " + std::string{header} + " must say the same as the body"};
+}
+
+// A request of the stateless revision, or one that names a version in its body: what the transport has to say about
+// it. None: it may be answered.
+std::optional<HttpOutcome> check_stateless(const HttpExchange& request, const Message& message) {
+  const auto named = meta_version(message);
+  if (named && request.version != named) return refused(400, disagreement("MCP-Protocol-Version"), message);
+  if (named && *named != kStatelessVersion) return refused(400, unsupported_version(*named), message);
+  if (request.version != kStatelessVersion) return std::nullopt;
+  if (auto fault = incomplete_meta(message.params)) return refused(400, *std::move(fault), message);
+  if (request.method != message.method) return refused(400, disagreement("Mcp-Method"), message);
+  if (!is_stateless_method(message.method)) {
+    return refused(404, {FaultCode::method_not_found, "method not found: " + message.method}, message);
+  }
+  if (message.method == "tools/call" && request.name != text_member(message.params, "name")) {
+    return refused(400, disagreement("Mcp-Name"), message);
+  }
   return std::nullopt;
+}
+
+// `0190…-….6f6c64`: the name may be anything, a header may not.
+std::string session_of(const std::string& fresh_id, const std::optional<std::string>& client) {
+  return fresh_id + '.' + crypto::to_hex(utf8::prefix(client.value_or(""), kLongestClient));
+}
+
+// None: it is no session of ours.
+std::optional<std::optional<std::string>> client_of(std::string_view session) {
+  const std::size_t dot = session.find('.');
+  if (dot == std::string_view::npos || dot == 0 || dot > kLongestFreshId) return std::nullopt;
+  auto client = crypto::from_hex(session.substr(dot + 1));
+  if (!client || client->size() > kLongestClient) return std::nullopt;
+  if (client->empty()) return std::optional<std::string>{};
+  return std::optional{*std::move(client)};
 }
 
 }  // namespace
 
 HttpOutcome exchange(const HttpExchange& request, const Toolbox& tools, const Identity& identity) {
-  if (request.version && !is_known(*request.version)) {
-    return refused(FaultCode::unsupported_version, "protocol version " + *request.version + " is not spoken here");
-  }
   const auto read = read_message(request.body);
   const auto* fault = std::get_if<Fault>(&read);
-  if (fault != nullptr && !request.body.starts_with('[')) return {400, fault_message(*fault)};
-  if (const auto* message = std::get_if<Message>(&read)) {
-    if (const auto header = disagreement(request, *message); header && message->kind == Message::Kind::request) {
-      return refused(FaultCode::header_mismatch, "the header " + *header + " must say the same as the body",
-                     message->id);
-    }
+  const bool batch = fault != nullptr && request.body.starts_with('[');
+  if (fault != nullptr && !batch) return {400, fault_message(*fault)};
+  const Message message = batch ? Message{Message::Kind::notification, {}, {}, {}} : std::get<Message>(read);
+  if (message.kind == Message::Kind::request) {
+    if (auto refusal = check_stateless(request, message)) return *std::move(refusal);
   }
-  Protocol protocol{tools, identity, is_stateless(request) ? std::string{} : request.version.value_or(kUnnamedVersion)};
+  if (request.version && !is_known(*request.version)) {
+    return refused(400, unsupported_version(*request.version), message);
+  }
+  Handshake agreed;
+  if (request.version != kStatelessVersion) agreed.version = request.version.value_or(kUnnamedVersion);
+  const bool begins = message.kind == Message::Kind::request && message.method == "initialize";
+  if (request.session && !begins && !agreed.version.empty()) {
+    auto client = client_of(*request.session);
+    // A client that hears 404 begins a new session.
+    if (!client) {
+      return refused(404, {FaultCode::invalid_request, "there is no such session: send initialize again"}, message);
+    }
+    agreed.client = *std::move(client);
+  }
+  Protocol protocol{tools, identity, std::move(agreed)};
   auto answer = protocol.handle(request.body);
   if (!answer) return {202, {}};
-  return {200, *std::move(answer)};
+  HttpOutcome outcome{200, *std::move(answer)};
+  if (begins && member(outcome.body, "result")) {
+    outcome.session = session_of(request.fresh_id, protocol.agreed().client);
+  }
+  return outcome;
 }
 
 }  // namespace sluice::mcp

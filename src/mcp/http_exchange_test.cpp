@@ -55,8 +55,77 @@ TEST_F(HttpExchangeTest, AnOlderClientNeedsNoSession) {
   EXPECT_NE(post({{}, {}, {}, posted_request("tools/list", "{}")}).body.find("list_dlq_events"), std::string::npos);
 }
 
+std::string session_actor(const HttpOutcome& outcome) {
+  const std::string structured{member(member(outcome.body, "result").value_or(""), "structuredContent").value_or("")};
+  return text_member(member(structured, "session").value_or(""), "actor").value_or("(none)");
+}
+
+TEST_F(HttpExchangeTest, ASessionKnowsWhoBeganIt) {
+  const std::string hello = posted_request(
+      "initialize", R"({"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"tri\u00e4ge bot"}})");
+  const auto begun = post({{}, {}, {}, hello, {}, "0190a5d0-0000"});
+  ASSERT_TRUE(begun.session) << begun.body;
+  EXPECT_EQ(begun.session->find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyz-."), std::string::npos);
+  const std::string call = posted_request("tools/call", R"({"name":"get_status","arguments":{}})");
+  const auto called = post({"2025-11-25", {}, {}, call, begun.session});
+  EXPECT_EQ(called.status, 200);
+  EXPECT_FALSE(called.session) << "only a handshake begins one";
+  EXPECT_EQ(session_actor(called), "agent:tri__ge bot (for alice)");
+  EXPECT_EQ(session_actor(post({"2025-11-25", {}, {}, call})), "agent:unknown agent (for alice)");
+  EXPECT_EQ(
+      post({"2025-11-25", {}, {}, R"({"jsonrpc":"2.0","method":"notifications/initialized"})", begun.session}).status,
+      202);
+}
+
+TEST_F(HttpExchangeTest, ASessionThatIsNoneIsNotFound) {
+  const std::string call = posted_request("tools/call", R"({"name":"get_status","arguments":{}})");
+  for (const std::string& session :
+       {std::string{"x"}, std::string{""}, std::string{".6f6c64"}, std::string{"1.6"}, "1." + std::string(130, 'a')}) {
+    const auto outcome = post({"2025-11-25", {}, {}, call, session});
+    EXPECT_EQ(outcome.status, 404) << session;
+    EXPECT_EQ(member(outcome.body, "id"), "1") << outcome.body;
+  }
+}
+
+TEST_F(HttpExchangeTest, AVersionThatIsNotSpokenIsAnsweredWithThoseThatAre) {
+  const std::string body =
+      posted_request("tools/list", R"({"_meta":{"io.modelcontextprotocol/protocolVersion":"1999-01-01",)"
+                                   R"("io.modelcontextprotocol/clientCapabilities":{}}})");
+  for (const std::string& text : {body, posted_request("tools/list", "{}")}) {
+    const auto outcome = post({"1999-01-01", "tools/list", {}, text});
+    EXPECT_EQ(outcome.status, 400);
+    EXPECT_EQ(code(outcome), "-32022") << outcome.body;
+    EXPECT_EQ(member(outcome.body, "id"), "1");
+    const auto data = member(member(outcome.body, "error").value_or(""), "data").value_or("");
+    EXPECT_EQ(text_member(data, "requested"), "1999-01-01");
+    EXPECT_EQ(member(data, "supported"), R"(["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"])");
+  }
+}
+
+TEST_F(HttpExchangeTest, WhatTheStatelessRevisionDoesNotHaveIsNotFound) {
+  for (const char* method : {"initialize", "ping", "logging/setLevel", "resources/list", "no/such"}) {
+    const auto outcome = post({"2026-07-28", method, {}, posted_modern(method)});
+    EXPECT_EQ(outcome.status, 404) << method;
+    EXPECT_EQ(code(outcome), "-32601") << outcome.body;
+    EXPECT_EQ(member(outcome.body, "id"), "1");
+  }
+}
+
+TEST_F(HttpExchangeTest, EveryStatelessRequestCarriesItsMeta) {
+  constexpr const char* kVersion = R"("io.modelcontextprotocol/protocolVersion":"2026-07-28")";
+  constexpr const char* kCan = R"("io.modelcontextprotocol/clientCapabilities":{})";
+  for (const std::string& params :
+       {std::string{"{}"}, R"({"_meta":{)" + std::string{kCan} + "}}", R"({"_meta":{)" + std::string{kVersion} + "}}",
+        std::string{R"({"_meta":{"io.modelcontextprotocol/protocolVersion":7}})"}, std::string{R"({"_meta":[]})"}}) {
+    const auto outcome = post({"2026-07-28", "server/discover", {}, posted_request("server/discover", params)});
+    EXPECT_EQ(outcome.status, 400) << params;
+    EXPECT_EQ(code(outcome), "-32602") << outcome.body;
+    EXPECT_EQ(member(outcome.body, "id"), "1");
+  }
+}
+
 TEST_F(HttpExchangeTest, WhatIsNotUnderstoodIsABadRequest) {
-  EXPECT_EQ(code(post({"1999-01-01", {}, {}, posted_modern("tools/list")})), "-32022");
+  EXPECT_EQ(code(post({"1999-01-01", {}, {}, posted_modern("tools/list")})), "-32020") << "the body says another";
   EXPECT_EQ(post({{}, {}, {}, "{"}).status, 400);
   EXPECT_EQ(post({{}, {}, {}, ""}).status, 400);
 }

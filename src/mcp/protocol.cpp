@@ -36,12 +36,28 @@ std::vector<std::string> supported_versions() {
   return versions;
 }
 
+}  // namespace
+
+bool is_stateless_method(std::string_view method) {
+  return method == "server/discover" || method == "tools/list" || method == "tools/call";
+}
+
+std::optional<Fault> incomplete_meta(std::string_view params) {
+  const auto meta = member(params, "_meta");
+  if (!meta) return invalid_params("params._meta is missing: it carries the protocol version of each request");
+  if (!text_member(*meta, kMetaVersion)) {
+    return invalid_params("params._meta must have " + std::string{kMetaVersion} + ", a string");
+  }
+  if (!member(*meta, kMetaCapabilities).value_or("").starts_with('{')) {
+    return invalid_params("params._meta must have " + std::string{kMetaCapabilities} + ", an object");
+  }
+  return std::nullopt;
+}
+
 Fault unsupported_version(const std::string& requested) {
   return {FaultCode::unsupported_version, "protocol version " + requested + " cannot be named in a request here",
           JsonObject{}.texts("supported", supported_versions()).text("requested", requested).str()};
 }
-
-}  // namespace
 
 std::optional<std::string> Protocol::handle(std::string_view text) {
   const std::size_t start = text.find_first_not_of(" \t\r");
@@ -54,7 +70,7 @@ std::optional<std::string> Protocol::handle(std::string_view text) {
 std::string Protocol::handle_batch(std::string_view text) {
   const auto messages = json::elements(text, "message");
   if (!messages) return fault_message({FaultCode::parse_error, messages.error().message});
-  if (version_ != kBatchVersion) return fault_message({FaultCode::invalid_request, "batches are not supported"});
+  if (agreed_.version != kBatchVersion) return fault_message({FaultCode::invalid_request, "batches are not supported"});
   if (messages->empty()) return fault_message({FaultCode::invalid_request, "the batch is empty"});
   std::vector<std::string> answers;
   for (const std::string_view message : *messages) {
@@ -84,15 +100,13 @@ Protocol::Answer Protocol::dispatch(const Message& message) {
 }
 
 Protocol::Answer Protocol::stateless(const Message& message, std::string_view meta) {
-  const auto version = text_member(meta, kMetaVersion);
-  if (!version) return invalid_params(std::string{kMetaVersion} + " must be a string");
-  if (*version != kStatelessVersion) return unsupported_version(*version);
-  if (!member(meta, kMetaCapabilities).value_or("").starts_with('{')) {
-    return invalid_params("params._meta must have " + std::string{kMetaCapabilities} + ", an object");
+  if (const auto version = text_member(meta, kMetaVersion); version && *version != kStatelessVersion) {
+    return unsupported_version(*version);
   }
+  if (auto fault = incomplete_meta(message.params)) return *std::move(fault);
+  if (!is_stateless_method(message.method)) return unknown_method(message.method);
   if (message.method == "server/discover") return discover();
   if (message.method == "tools/list") return cacheable(JsonObject{}.raw("tools", tools_.list()).str());
-  if (message.method != "tools/call") return unknown_method(message.method);
   const auto client = member(meta, kMetaClient);
   Answer called = call_tool(message.params, client ? text_member(*client, "name") : std::nullopt);
   if (const auto* result = std::get_if<std::string>(&called)) return completed(*result);
@@ -102,11 +116,11 @@ Protocol::Answer Protocol::stateless(const Message& message, std::string_view me
 Protocol::Answer Protocol::handshake(const Message& message) {
   if (message.method == "initialize") return initialize(message.params);
   if (message.method == "ping") return "{}";
-  if (version_.empty()) {
+  if (agreed_.version.empty()) {
     return invalid_params("send initialize first, or " + std::string{kMetaVersion} + " in params._meta");
   }
   if (message.method == "tools/list") return JsonObject{}.raw("tools", tools_.list()).str();
-  if (message.method == "tools/call") return call_tool(message.params, client_);
+  if (message.method == "tools/call") return call_tool(message.params, agreed_.client);
   return unknown_method(message.method);
 }
 
@@ -114,11 +128,11 @@ Protocol::Answer Protocol::initialize(std::string_view params) {
   const auto wanted = text_member(params, "protocolVersion");
   if (!wanted) return invalid_params("initialize needs protocolVersion, a string");
   const auto known = std::find(kHandshakeVersions.begin(), kHandshakeVersions.end(), *wanted);
-  version_ = known == kHandshakeVersions.end() ? kHandshakeVersions.front() : *known;
+  agreed_.version = known == kHandshakeVersions.end() ? kHandshakeVersions.front() : *known;
   const auto client = member(params, "clientInfo");
-  client_ = client ? text_member(*client, "name") : std::nullopt;
+  agreed_.client = client ? text_member(*client, "name") : std::nullopt;
   return JsonObject{}
-      .text("protocolVersion", version_)
+      .text("protocolVersion", agreed_.version)
       .raw("capabilities", kCapabilities)
       .raw("serverInfo", server_info())
       .text("instructions", kInstructions)

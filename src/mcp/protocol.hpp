@@ -21,20 +21,37 @@ inline constexpr std::string_view kStatelessVersion = "2026-07-28";
 inline constexpr std::array<std::string_view, 4> kHandshakeVersions{"2025-11-25", "2025-06-18", "2025-03-26",
                                                                     "2024-11-05"};
 
+/// The methods of the stateless revision; what it does not have it dropped, or never had.
+bool is_stateless_method(std::string_view method);
+
+/// What is missing in a stateless request's params._meta; none: it has all that every such request must carry.
+std::optional<Fault> incomplete_meta(std::string_view params);
+
+/// Names the versions that are spoken here.
+Fault unsupported_version(const std::string& requested);
+
 struct Identity {
   std::string version;               ///< of this server
   std::string user;                  ///< on whose behalf agents act here: alice@host
   std::optional<std::string> agent;  ///< beats what a client calls itself
 };
 
+/// What an `initialize` ended with.
+struct Handshake {
+  std::string version;                  ///< empty: there was none yet
+  std::optional<std::string> client{};  ///< as it called itself
+};
+
 class Protocol {
  public:
-  /// `agreed`: the version that an earlier `initialize` ended with, where each request comes by itself.
-  Protocol(const Toolbox& tools, Identity identity, std::string agreed = {})
-      : tools_(tools), identity_(std::move(identity)), version_(std::move(agreed)) {}
+  /// `agreed`: how an earlier `initialize` ended, where each request comes by itself.
+  Protocol(const Toolbox& tools, Identity identity, Handshake agreed = {})
+      : tools_(tools), identity_(std::move(identity)), agreed_(std::move(agreed)) {}
 
   /// None: nothing is to be sent.
   std::optional<std::string> handle(std::string_view text);
+
+  [[nodiscard]] const Handshake& agreed() const { return agreed_; }
 
  private:
   using Answer = std::variant<std::string, Fault>;  // the result, or what is wrong with the request
@@ -53,8 +70,7 @@ class Protocol {
 
   const Toolbox& tools_;
   Identity identity_;
-  std::string version_;                  // agreed on by initialize; empty: not yet
-  std::optional<std::string> client_{};  // as it called itself then
+  Handshake agreed_;
 };
 
 }  // namespace sluice::mcp

@@ -5,7 +5,6 @@
 #include <charconv>
 #include <utility>
 
-#include "core/json.hpp"
 #include "ops/json_object.hpp"
 
 namespace sluice::ops {
@@ -23,6 +22,7 @@ std::string_view json_type(Type type) {
     case Type::texts:
       return "array";
     case Type::text:
+    case Type::any_text:
     case Type::uuid:
       break;
   }
@@ -82,9 +82,10 @@ std::string input_schema(const std::vector<Parameter>& parameters) {
   return object.boolean("additionalProperties", false).str();
 }
 
-Result<Arguments> Arguments::read(const std::vector<Parameter>& parameters, std::string_view json) {
+Result<Arguments> Arguments::read(const std::vector<Parameter>& parameters, std::string_view json,
+                                  const json::Limits& limits) {
   Arguments arguments;
-  const auto members = json::members(json.empty() ? "{}" : json, "arguments");
+  const auto members = json::members(json.empty() ? "{}" : json, "arguments", limits);
   if (!members) return members.error();
   for (const auto& [name, value] : *members) {
     const auto known = std::find_if(parameters.begin(), parameters.end(),
@@ -92,7 +93,7 @@ Result<Arguments> Arguments::read(const std::vector<Parameter>& parameters, std:
     if (known == parameters.end()) {
       return invalid(name, "`" + name + "` is not one of the arguments; these are " + names_of(parameters));
     }
-    if (auto taken = arguments.take(*known, value); !taken) return std::move(taken).error();
+    if (auto taken = arguments.take(*known, value, limits); !taken) return std::move(taken).error();
   }
   for (const Parameter& parameter : parameters) {
     const bool given = std::any_of(members->begin(), members->end(),
@@ -105,7 +106,7 @@ Result<Arguments> Arguments::read(const std::vector<Parameter>& parameters, std:
   return arguments;
 }
 
-Result<void> Arguments::take(const Parameter& parameter, std::string_view raw) {
+Result<void> Arguments::take(const Parameter& parameter, std::string_view raw, const json::Limits& limits) {
   if (parameter.type == Type::uuids || parameter.type == Type::texts) return take_list(parameter, raw);
   if (parameter.type == Type::boolean) {
     if (raw != "true" && raw != "false") return refused(parameter, "true or false");
@@ -118,8 +119,12 @@ Result<void> Arguments::take(const Parameter& parameter, std::string_view raw) {
     integers_.emplace(parameter.name, *number);
     return {};
   }
-  auto text = json::string_value(raw, parameter.name);
+  auto text = json::string_value(raw, parameter.name, limits);
   if (!text) return refused(parameter, "a string");
+  if (parameter.type == Type::any_text) {
+    texts_.emplace(parameter.name, *std::move(text));
+    return {};
+  }
   if (parameter.type == Type::uuid) {
     const auto id = Uuid::parse(*text, parameter.name);
     if (!id) return refused(parameter, "a UUID like 0190a5d0-0000-7000-8000-000000000001");

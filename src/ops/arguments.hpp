@@ -12,11 +12,20 @@
 
 #include <sluice/result.hpp>
 #include <sluice/uuid.hpp>
+#include "core/json.hpp"
 
 namespace sluice::ops {
 
 struct Parameter {
-  enum class Type { text, uuid, integer, boolean, uuids, texts };
+  enum class Type {
+    text,
+    any_text,  ///< also an empty or a long one, with whatever characters
+    uuid,
+    integer,
+    boolean,
+    uuids,
+    texts,
+  };
   std::string_view name;
   Type type = Type::text;
   bool required = false;
@@ -38,7 +47,8 @@ std::string input_schema(const std::vector<Parameter>& parameters);
 class Arguments {
  public:
   /// `json` is the text of an object; empty: no arguments. The error is `invalid` and names the argument.
-  static Result<Arguments> read(const std::vector<Parameter>& parameters, std::string_view json);
+  static Result<Arguments> read(const std::vector<Parameter>& parameters, std::string_view json,
+                                const json::Limits& limits = {});
 
   [[nodiscard]] std::optional<std::string> text(std::string_view name) const;
   [[nodiscard]] std::optional<std::int64_t> integer(std::string_view name) const;
@@ -51,7 +61,7 @@ class Arguments {
   [[nodiscard]] std::vector<std::string> texts(std::string_view name) const;
 
  private:
-  Result<void> take(const Parameter& parameter, std::string_view raw);
+  Result<void> take(const Parameter& parameter, std::string_view raw, const json::Limits& limits);
   Result<void> take_list(const Parameter& parameter, std::string_view raw);
 
   std::map<std::string, std::string, std::less<>> texts_;

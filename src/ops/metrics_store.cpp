@@ -23,12 +23,18 @@ double oldest_age_seconds(const store::GenerationGauges& gauges, Timestamp now) 
   return std::max(std::chrono::duration<double>{now - *gauges.oldest_due}.count(), 0.0);
 }
 
-void show_gauges(telemetry::StoreMetrics& metrics, const store::StoreGauges& gauges) {
+void show_gauges(telemetry::StoreMetrics& metrics, const store::StoreGauges& gauges,
+                 const std::set<Generation>& generations) {
   Values backlog;
   Values oldest;
   Values waiting;
   Values in_flight;
   Values dead;
+  for (const Generation generation : generations) {
+    for (Values* values : {&backlog, &oldest, &waiting, &in_flight, &dead}) {
+      (*values)[{std::to_string(generation)}] = 0;
+    }
+  }
   for (const store::GenerationGauges& one : gauges.generations) {
     const telemetry::Labels labels{std::to_string(one.generation)};
     backlog[labels] = static_cast<double>(one.due);

@@ -1,12 +1,17 @@
 // What was seen of the store, as metrics.
 #pragma once
 
+#include <set>
+
 #include "store/store.hpp"
 #include "telemetry/metrics_set.hpp"
 
 namespace sluice::ops {
 
-void show_gauges(telemetry::StoreMetrics& metrics, const store::StoreGauges& gauges);
+/// Each of `generations` has its figures, zero where there is nothing: a gauge that vanishes looks like a daemon that
+/// is gone.
+void show_gauges(telemetry::StoreMetrics& metrics, const store::StoreGauges& gauges,
+                 const std::set<Generation>& generations);
 void show_workers(telemetry::StoreMetrics& metrics, const std::vector<store::WorkerRecord>& alive);
 /// What the diagnosis does not have disappears from the metrics.
 void show_diagnosis(telemetry::StoreMetrics& metrics, const store::Diagnosis& diagnosis);

@@ -49,6 +49,7 @@ Result<Duration> Overview::step(Timestamp now) {
   metrics_.store.sampled_at->set(std::chrono::duration<double>{now.time_since_epoch()}.count());
   auto looked = look();
   if (looked && is_time(glanced_at_, options_.glance_interval, now)) looked = glance(now);
+  if (looked) show_gauges(metrics_.store, sight_.gauges, generations());
   metrics_.store.up->set(looked ? 1 : 0);
   if (!looked) {
     metrics_.store.sample_failures->add();
@@ -70,7 +71,6 @@ Result<void> Overview::look() {
   auto gauges = store_.gauges();
   if (!gauges) return std::move(gauges).error();
   sight_.gauges = *std::move(gauges);
-  show_gauges(metrics_.store, sight_.gauges);
   auto workers = store_.workers(kAliveWithin);
   if (!workers) return std::move(workers).error();
   sight_.workers = *std::move(workers);
@@ -83,6 +83,21 @@ Result<void> Overview::look() {
   backlog_ = std::max(backlog_, backlog);
   lag_seconds_ = std::max(lag_seconds_, lag_of(sight_.gauges));
   return {};
+}
+
+// This process's own, those that are deployed or served, and those that had events once.
+const std::set<Generation>& Overview::generations() {
+  generations_.insert(options_.generation);
+  for (const auto& one : sight_.workers) generations_.insert(one.generation);
+  for (const auto& one : sight_.gauges.generations) generations_.insert(one.generation);
+  for (const auto& one : sight_.deployments) {
+    if (one.state == GenerationState::retired) {
+      generations_.erase(one.generation);
+    } else {
+      generations_.insert(one.generation);
+    }
+  }
+  return generations_;
 }
 
 Result<void> Overview::glance(Timestamp now) {

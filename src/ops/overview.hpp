@@ -8,6 +8,7 @@
 
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,7 @@ struct OverviewOptions {
   Duration kept = std::chrono::hours{24};
   Duration glance_interval = std::chrono::seconds{30};  ///< between two looks at the database itself
   RetentionPolicies retention;
+  Generation generation = kFirstGeneration;  ///< that this process serves
 };
 
 class Overview {
@@ -56,6 +58,7 @@ class Overview {
   };
   Result<void> look();
   Result<void> glance(Timestamp now);
+  const std::set<Generation>& generations();
   [[nodiscard]] Totals totals() const;
   [[nodiscard]] OverviewPoint point(Timestamp now);
 
@@ -63,6 +66,7 @@ class Overview {
   telemetry::MetricSet& metrics_;
   OverviewOptions options_;
   Sight sight_;
+  std::set<Generation> generations_;  // whose gauges are shown
   std::optional<Timestamp> glanced_at_;
   // At the last point.
   std::optional<Timestamp> pointed_at_;

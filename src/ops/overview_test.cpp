@@ -62,6 +62,32 @@ TEST_F(OverviewTest, BeforeTheFirstSampleThereIsNothing) {
   EXPECT_EQ(at(text, "attention"), "[]");
 }
 
+TEST_F(OverviewTest, AnEmptyGenerationHasItsGauges) {
+  const auto shown = [&](const std::string& generation) {
+    const std::string text = telemetry::expose(registry, telemetry::MetricsFormat::prometheus);
+    int gauges = 0;
+    for (const char* name : {"sluice_backlog_events", "sluice_backlog_oldest_age_seconds", "sluice_waiting_events",
+                             "sluice_in_flight_events", "sluice_dead_events"}) {
+      if (text.find(std::string{name} + "{generation=\"" + generation + "\"} 0\n") != std::string::npos) ++gauges;
+    }
+    return gauges;
+  };
+  step();
+  EXPECT_EQ(shown("1"), 5) << telemetry::expose(registry, telemetry::MetricsFormat::prometheus);
+  store.bring_generation(2, GenerationState::live);
+  store.publish(id(1));
+  store.now += 30s;
+  step();
+  EXPECT_EQ(shown("2"), 5) << "a fresh one";
+  store.deliver(id(1));
+  step();
+  EXPECT_EQ(shown("1"), 5) << "one that has been emptied";
+  store.bring_generation(3, GenerationState::retired);
+  store.now += 30s;
+  step();
+  EXPECT_EQ(shown("3"), 0) << "a retired one";
+}
+
 TEST_F(OverviewTest, TheTilesAreTheStoresGauges) {
   store.publish(id(1));
   store.publish(id(2));

@@ -88,4 +88,16 @@ Result<Published> publish_event(store::Publishing& store, const store::NewEvent&
   return error;
 }
 
+Result<store::NewEvent> stored_event(store::Administering& store, const Uuid& id) {
+  auto record = store.get_event(id);
+  if (!record) return std::move(record).error();
+  return store::NewEvent{std::move(record->envelope),
+                         record->generation,
+                         std::move(record->channel),
+                         std::move(record->content_class),
+                         std::move(record->ordering_key),
+                         std::nullopt,
+                         std::nullopt};
+}
+
 }  // namespace sluice::ops

@@ -71,4 +71,7 @@ class GenerationCheck {
 /// An error that is in doubt carries the id in its hint: publishing that id again is safe.
 Result<Published> publish_event(store::Publishing& store, const store::NewEvent& event);
 
+/// What the store holds under this id, which may be other than what was published again under it.
+Result<store::NewEvent> stored_event(store::Administering& store, const Uuid& id);
+
 }  // namespace sluice::ops

@@ -31,7 +31,8 @@ PullDesk::PullDesk(store::Store& store, PullSettling& settling, PullPresence& pr
       settling_(settling),
       presence_(presence),
       options_(std::move(options)),
-      registry_(store, {options_.generation, 3 * PullPresence::kInterval}) {}
+      registry_(store, {options_.generation, 3 * PullPresence::kInterval}),
+      observer_(options_.metrics) {}
 
 PullDesk::~PullDesk() { stop(); }
 
@@ -132,7 +133,7 @@ Result<void> PullDesk::enlist(PullQuestion& question) {
 }
 
 Result<std::vector<PulledEvent>> PullDesk::hand_out(std::vector<store::ClaimedEvent> events,
-                                                    const PullQuestion& question) {
+                                                    const PullQuestion& question, const std::string& secret) {
   const std::string& handler = question.subscription.handler_name;
   std::vector<store::HandledKey> keys;
   for (const store::ClaimedEvent& event : events) keys.push_back({handler, event.envelope.idempotency_key()});
@@ -146,7 +147,7 @@ Result<std::vector<PulledEvent>> PullDesk::hand_out(std::vector<store::ClaimedEv
       known.push_back(std::move(event));
       continue;
     }
-    std::string token = token_text({event.claim, handler, question.worker});
+    std::string token = token_text({event.claim, handler, question.worker}, secret);
     const Timestamp expires_at = event.claimed_at + question.ttl;
     pulled.push_back({std::move(event), std::move(token), expires_at});
   }
@@ -157,6 +158,9 @@ Result<std::vector<PulledEvent>> PullDesk::hand_out(std::vector<store::ClaimedEv
 
 Result<std::vector<PulledEvent>> PullDesk::look(PullQuestion& question) {
   if (auto enlisted = enlist(question); !enlisted) return std::move(enlisted).error();
+  // Before the claim: what cannot be handed out is not claimed.
+  const auto secret = settling_.tokens().secret();
+  if (!secret) return secret.error();
   const Subscription& subscription = question.subscription;
   store::ClaimRequest request;
   request.generation = options_.generation;
@@ -165,10 +169,15 @@ Result<std::vector<PulledEvent>> PullDesk::look(PullQuestion& question) {
   request.ttl = question.ttl;
   request.interests = subscription.interests();
   request.handlers = {subscription.handler_name};
+  const auto begun = std::chrono::steady_clock::now();
   auto events = store_.claim(request);
-  if (!events) return std::move(events).error();
+  if (!events) {
+    observer_.refused();
+    return std::move(events).error();
+  }
+  observer_.claimed(events->size(), request.limit, between(begun, std::chrono::steady_clock::now()));
   if (events->empty()) return std::vector<PulledEvent>{};
-  return hand_out(*std::move(events), question);
+  return hand_out(*std::move(events), question, *secret);
 }
 
 Duration PullDesk::rest_of(const std::string& handler_name) {

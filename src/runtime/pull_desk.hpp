@@ -22,6 +22,7 @@
 #include "runtime/pull_presence.hpp"
 #include "runtime/pull_settling.hpp"
 #include "runtime/registry_view.hpp"
+#include "runtime/telemetry.hpp"
 
 namespace sluice::runtime {
 
@@ -43,6 +44,7 @@ struct PullDeskOptions {
   Generation generation = kFirstGeneration;
   Duration poll = std::chrono::seconds{5};  ///< how often to look although nobody has rung
   std::size_t most_waiting = 1000;          ///< more questions at the same time are refused
+  telemetry::MetricSet* metrics = nullptr;
 };
 
 class PullDesk {
@@ -83,7 +85,8 @@ class PullDesk {
   Result<void> check(const PullQuestion& question);
   Result<std::vector<PulledEvent>> look(PullQuestion& question);
   Result<void> enlist(PullQuestion& question);
-  Result<std::vector<PulledEvent>> hand_out(std::vector<store::ClaimedEvent> events, const PullQuestion& question);
+  Result<std::vector<PulledEvent>> hand_out(std::vector<store::ClaimedEvent> events, const PullQuestion& question,
+                                            const std::string& secret);
   Duration rest_of(const std::string& handler_name);
   bool serve(Waiter& waiter, TimePoint now);
 
@@ -101,6 +104,7 @@ class PullDesk {
   bool stopped_ = false;
   // The desk's thread alone:
   std::vector<Waiter> waiting_;
+  ClaimObserver observer_;
   TimePoint refreshed_{};                                    ///< the registry
   std::map<std::string, TimePoint, std::less<>> next_look_;  ///< by handler: nothing was there; look again then
   std::jthread thread_;

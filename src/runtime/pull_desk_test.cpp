@@ -35,6 +35,16 @@ TEST_F(PullDeskTest, TheFirstQuestionSubscribesAndClaims) {
   EXPECT_EQ(registry->subscriptions[0].subscription, question.subscription);
 }
 
+TEST_F(PullDeskTest, WhatIsPulledCountsAsClaimed) {
+  store.publish(test::events(3));
+  EXPECT_EQ(pull().size(), 3U);
+  EXPECT_EQ(metrics.delivery.claimed_events->value(), 3U);
+  pull();
+  EXPECT_EQ(metrics.delivery.claimed_events->value(), 3U);
+  EXPECT_EQ(metrics.delivery.claims.with({"partial"}).value(), 1U);
+  EXPECT_EQ(metrics.delivery.claims.with({"empty"}).value(), 1U);
+}
+
 TEST_F(PullDeskTest, AWorkerThatAsksIsAlive) {
   pull();
   const auto workers = store->workers(30s);
@@ -130,7 +140,7 @@ TEST_F(PullDeskTest, WhatTheDaemonDeliversItselfCannotBePulledFor) {
 
 TEST_F(PullDeskTest, AStoreThatIsAwayIsToldAndTheNextQuestionWorks) {
   store.publish(test::events(1));
-  for (int n = 1; n <= 5; ++n) {
+  for (int n = 1; n <= 6; ++n) {
     faulty.fail_call(n, test::Fault::before);
     const Answered& answer = ask(a_question());
     desk.step();

@@ -37,8 +37,9 @@ class PullFixture : public testing::Test {
     if (!answer || !*answer) throw std::runtime_error(answer ? answer->error().message : "no answer");
     return **answer;
   }
+  PullToken token_of(const PulledEvent& event) { return *parse_pull_token(event.token, *store->token_secret()); }
   PullVerdict settle(const PulledEvent& event, const Outcome& outcome) {
-    auto verdicts = settling.settle(std::vector<PullSettlement>{{*parse_pull_token(event.token), outcome}});
+    auto verdicts = settling.settle(std::vector<PullSettlement>{{token_of(event), outcome}});
     if (!verdicts) throw std::runtime_error(verdicts.error().message);
     return verdicts->at(0);
   }
@@ -54,7 +55,9 @@ class PullFixture : public testing::Test {
                         {[](const std::string&) { return without_jitter(); }, [] { return 0.5; },
                          [this](FailureNotice notice) { failures.push_back(std::move(notice)); }}};
   std::deque<Answered> answers;  // before the desk, which gives some of them at its end
-  PullDesk desk{faulty, settling, presence, {}};
+  telemetry::Registry metric_registry;
+  telemetry::MetricSet metrics{metric_registry};
+  PullDesk desk{faulty, settling, presence, {.metrics = &metrics}};
 };
 
 }  // namespace sluice::runtime

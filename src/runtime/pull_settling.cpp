@@ -38,6 +38,8 @@ std::string_view name(PullVerdict::Kind kind) {
       return "settled";
     case PullVerdict::Kind::fenced:
       return "fenced";
+    case PullVerdict::Kind::repeated:
+      return "repeated";
     case PullVerdict::Kind::unknown:
       break;
   }
@@ -107,13 +109,14 @@ Result<std::vector<PullVerdict>> PullSettling::settle(std::span<const PullSettle
   std::map<Generation, Batch> batches;
   for (std::size_t i = 0; i < settlements.size(); ++i) {
     const PullToken& token = settlements[i].token;
+    if (!positions.emplace(std::pair{token.claim.event_id, token.claim.claim_seq}, i).second) {
+      verdicts[i].kind = PullVerdict::Kind::repeated;
+      continue;
+    }
     note_presence(token);
     auto record = store_.get_event(token.claim.event_id);
     if (!record && record.error().code == ErrorCode::not_found) continue;
     if (!record) return std::move(record).error();
-    if (!positions.emplace(std::pair{token.claim.event_id, token.claim.claim_seq}, i).second) {
-      return invalid("settlements[" + std::to_string(i) + "].claim", "the same claim is settled twice");
-    }
     Batch& batch = batches[record->generation];
     batch.generation = record->generation;
     if (batch.handlers.find(token.handler_name) == nullptr) {

@@ -30,8 +30,9 @@ struct PullSettlement {
 struct PullVerdict {
   enum class Kind {
     settled,
-    fenced,   ///< the claim was lost before: nothing was changed, but what was handled is recorded as handled
-    unknown,  ///< the store has no such event (any more)
+    fenced,    ///< the claim was lost before: nothing was changed, but what was handled is recorded as handled
+    unknown,   ///< the store has no such event (any more)
+    repeated,  ///< an earlier settlement of the same call has the same claim: nothing was done for this one
   };
   Kind kind = Kind::unknown;
   Status status = Status::pending;  ///< of the event, when settled
@@ -55,6 +56,9 @@ class PullSettling {
   /// The store's clock.
   [[nodiscard]] Result<Timestamp> now() const { return store_.now(); }
 
+  /// What its callers hold.
+  [[nodiscard]] PullTokens& tokens() { return tokens_; }
+
   /// In the order of the settlements. After an error that is in doubt the same call may be repeated; what the lost
   /// one settled is then fenced.
   Result<std::vector<PullVerdict>> settle(std::span<const PullSettlement> settlements);
@@ -72,6 +76,7 @@ class PullSettling {
 
   store::Store& store_;
   PullPresence& presence_;
+  PullTokens tokens_{store_};
   telemetry::Logger logger_;
   PullSettlingOptions options_;
 };

@@ -74,15 +74,14 @@ TEST_F(PullSettlingTest, AnyDaemonOfTheStoreWillDo) {
   const PulledEvent pulled = pull_one();
   PullPresence other_presence{*store, 2};
   PullSettling other{*store, other_presence, {}, {{}, [] { return 0.5; }}};
-  const auto verdicts =
-      other.settle(std::vector<PullSettlement>{{*parse_pull_token(pulled.token), Outcome::handled()}});
+  const auto verdicts = other.settle(std::vector<PullSettlement>{{token_of(pulled), Outcome::handled()}});
   ASSERT_TRUE(verdicts);
   EXPECT_EQ(verdicts->at(0).kind, Kind::settled);
   EXPECT_EQ(event(pulled).status, Status::delivered);
 }
 
 TEST_F(PullSettlingTest, AnEventThatIsGoneIsUnknown) {
-  PullToken token = *parse_pull_token(pull_one().token);
+  PullToken token = token_of(pull_one());
   token.claim.event_id = test::new_id();
   const auto verdicts = settling.settle(std::vector<PullSettlement>{{token, Outcome::handled()}});
   ASSERT_TRUE(verdicts);
@@ -95,7 +94,7 @@ TEST_F(PullSettlingTest, ManyAreToldInTheirOrder) {
   ASSERT_EQ(pulled.size(), 3U);
   settle(pulled[1], Outcome::handled());
   std::vector<PullSettlement> reports;
-  for (const PulledEvent& each : pulled) reports.push_back({*parse_pull_token(each.token), Outcome::handled()});
+  for (const PulledEvent& each : pulled) reports.push_back({token_of(each), Outcome::handled()});
   const auto verdicts = settling.settle(reports);
   ASSERT_TRUE(verdicts);
   EXPECT_EQ(verdicts->at(0).kind, Kind::settled);
@@ -103,11 +102,14 @@ TEST_F(PullSettlingTest, ManyAreToldInTheirOrder) {
   EXPECT_EQ(verdicts->at(2).kind, Kind::settled);
 }
 
-TEST_F(PullSettlingTest, TheSameClaimTwiceInOneCallIsRefused) {
-  const PullSettlement report{*parse_pull_token(pull_one().token), Outcome::handled()};
-  const auto verdicts = settling.settle(std::vector{report, report});
-  ASSERT_FALSE(verdicts);
-  EXPECT_EQ(verdicts.error().field, "settlements[1].claim");
+TEST_F(PullSettlingTest, OfTheSameClaimTwiceInOneCallTheFirstCounts) {
+  const PulledEvent pulled = pull_one();
+  const auto verdicts = settling.settle(std::vector<PullSettlement>{
+      {token_of(pulled), Outcome::failed(a_failure(true))}, {token_of(pulled), Outcome::handled()}});
+  ASSERT_TRUE(verdicts);
+  EXPECT_EQ(verdicts->at(0).kind, Kind::settled);
+  EXPECT_EQ(verdicts->at(1).kind, Kind::repeated);
+  EXPECT_EQ(event(pulled).status, Status::failed);
 }
 
 TEST_F(PullSettlingTest, OtherHandlersOfTheEventGetTheirTurn) {
@@ -124,7 +126,7 @@ TEST_F(PullSettlingTest, OtherHandlersOfTheEventGetTheirTurn) {
 TEST_F(PullSettlingTest, AHeartbeatKeepsTheClaimAndTellsWhatIsLost) {
   store.publish(test::events(2));
   const auto pulled = pull();
-  const std::vector tokens{*parse_pull_token(pulled.at(0).token), *parse_pull_token(pulled.at(1).token)};
+  const std::vector tokens{token_of(pulled.at(0)), token_of(pulled.at(1))};
   clock.advance(50s);
   EXPECT_TRUE(settling.heartbeat(tokens, 60s)->empty());
   clock.advance(50s);
@@ -139,7 +141,7 @@ TEST_F(PullSettlingTest, OfTwoClaimsOfOneEventTheOlderIsLost) {
   const PulledEvent first = pull_one();
   settle(first, Outcome::released());
   const PulledEvent second = pull().at(0);
-  const std::vector tokens{*parse_pull_token(second.token), *parse_pull_token(first.token)};
+  const std::vector tokens{token_of(second), token_of(first)};
   EXPECT_EQ(*settling.heartbeat(tokens, 60s), std::vector<std::size_t>{1});
 }
 
@@ -147,7 +149,7 @@ TEST_F(PullSettlingTest, FailingAtEachStepLosesNothing) {
   for (int n = 1; n <= 8; ++n) {
     for (const test::Fault fault : {test::Fault::before, test::Fault::after}) {
       const PulledEvent pulled = pull_one();
-      const std::vector<PullSettlement> report{{*parse_pull_token(pulled.token), Outcome::handled()}};
+      const std::vector<PullSettlement> report{{token_of(pulled), Outcome::handled()}};
       faulty.fail_call(n, fault);
       const auto first = settling.settle(report);
       faulty.fail_call(0, test::Fault::before, 0);

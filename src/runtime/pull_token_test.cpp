@@ -1,11 +1,12 @@
 #include "runtime/pull_token.hpp"
 
-#include <gtest/gtest.h>
-
 #include "crypto/digest.hpp"
+#include "runtime/pull_fixture.hpp"
 
 namespace sluice::runtime {
 namespace {
+
+constexpr std::string_view kSecret = "a secret of the store";
 
 PullToken a_token() {
   PullToken token;
@@ -18,8 +19,13 @@ PullToken a_token() {
   return token;
 }
 
+std::string signed_by_hand(const std::string& text, std::string_view secret = kSecret) {
+  const auto digest = crypto::hmac_sha256(secret, text);
+  return crypto::to_base64(std::string(digest.begin(), digest.end()) + text);
+}
+
 TEST(PullToken, IsReadBack) {
-  const auto token = parse_pull_token(token_text(a_token()));
+  const auto token = parse_pull_token(token_text(a_token(), kSecret), kSecret);
   ASSERT_TRUE(token);
   EXPECT_EQ(token->claim.event_id, a_token().claim.event_id);
   EXPECT_EQ(token->claim.claim_seq, 7);
@@ -29,16 +35,75 @@ TEST(PullToken, IsReadBack) {
   EXPECT_EQ(token->worker, "host-7:4711");
 }
 
-TEST(PullToken, AnythingElseIsNone) {
-  EXPECT_FALSE(parse_pull_token(""));
-  EXPECT_FALSE(parse_pull_token("nonsense"));
-  const std::string id = "01890a5d-ac96-774b-bcce-b302099a8057";
-  for (const std::string& text : std::vector<std::string>{
-           std::string{"c1"}, "c2~" + id + "~1~1~1~a.b~w", "c1~" + id + "~1~1~1~a.b", "c1~" + id + "~1~1~1~a.b~w~x",
-           "c1~" + id + "~x~1~1~a.b~w", "c1~" + id + "~1~1~-1~a.b~w", "c1~" + id + "~1~1~1~ab~w",
-           std::string{"c1~7~1~1~1~a.b~w"}, std::string{"~~~~~~"}}) {
-    EXPECT_FALSE(parse_pull_token(crypto::to_base64(text))) << text;
+TEST(PullToken, AnotherSecretSignsNothing) {
+  EXPECT_FALSE(parse_pull_token(token_text(a_token(), "another secret"), kSecret));
+  EXPECT_FALSE(parse_pull_token(token_text(a_token(), ""), ""));
+}
+
+TEST(PullToken, EveryByteIsSigned) {
+  const std::string bytes = *crypto::from_base64(token_text(a_token(), kSecret));
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    std::string changed = bytes;
+    changed[i] = static_cast<char>(changed[i] ^ 1);
+    EXPECT_FALSE(parse_pull_token(crypto::to_base64(changed), kSecret)) << i;
+    EXPECT_FALSE(parse_pull_token(crypto::to_base64(bytes.substr(0, i)), kSecret)) << i;
   }
+  EXPECT_FALSE(parse_pull_token(crypto::to_base64(bytes + '\0'), kSecret));
+}
+
+TEST(PullToken, AnythingElseIsNone) {
+  EXPECT_FALSE(parse_pull_token("", kSecret));
+  EXPECT_FALSE(parse_pull_token("nonsense", kSecret));
+  const std::string id = "01890a5d-ac96-774b-bcce-b302099a8057";
+  EXPECT_TRUE(parse_pull_token(signed_by_hand("c2~" + id + "~1~1~1~a.b~w"), kSecret));
+  for (const std::string& text : std::vector<std::string>{
+           std::string{"c2"}, "c1~" + id + "~1~1~1~a.b~w", "c2~" + id + "~1~1~1~a.b", "c2~" + id + "~1~1~1~a.b~w~x",
+           "c2~" + id + "~x~1~1~a.b~w", "c2~" + id + "~1~1~-1~a.b~w", "c2~" + id + "~1~1~1~ab~w",
+           "c2~" + id + "~1~1~1~a.b~", "c2~" + id + "~1~1~1~a.b~slot" + std::string(2, '\0'),
+           std::string{"c2~7~1~1~1~a.b~w"}, std::string{"~~~~~~"}}) {
+    EXPECT_FALSE(parse_pull_token(signed_by_hand(text), kSecret)) << text;
+    EXPECT_FALSE(parse_pull_token(crypto::to_base64(text), kSecret)) << text;
+  }
+}
+
+TEST(PullToken, NoClaimIsOfBatchZero) {
+  const std::string id = "01890a5d-ac96-774b-bcce-b302099a8057";
+  EXPECT_FALSE(parse_pull_token(signed_by_hand("c2~" + id + "~1~0~1~a.b~w"), kSecret));
+}
+
+class PullTokensTest : public PullFixture {};
+
+TEST_F(PullTokensTest, AnyDaemonOfTheStoreReadsThem) {
+  store.publish(test::events(1));
+  const PulledEvent pulled = pull().at(0);
+  PullTokens others{*store};
+  const auto read = others.read(pulled.token);
+  ASSERT_TRUE(read && *read);
+  EXPECT_EQ((*read)->claim.event_id, pulled.event.envelope.event_id());
+  EXPECT_NE((*read)->claim.batch, 0);
+}
+
+TEST_F(PullTokensTest, WhatSomebodyMadeUpIsNone) {
+  store.publish(test::events(1));
+  const PullToken held = token_of(pull().at(0));
+  PullTokens tokens{*store};
+  const auto read = tokens.read(token_text(held, "guessed"));
+  ASSERT_TRUE(read);
+  EXPECT_FALSE(*read);
+}
+
+TEST_F(PullTokensTest, AStoreThatIsAwayIsAnErrorAndNothingIsClaimed) {
+  const Uuid id = store.publish(test::events(1)).front();
+  test::FaultyStore away{*store};
+  away.fail_verb("token_secret", {ErrorCode::unavailable, Retry::safe, "away", {}, {}});
+  EXPECT_FALSE(PullTokens{away}.read("x"));
+  PullSettling reporting{away, presence, {}, {{}, [] { return 0.5; }}};
+  PullDesk asking{away, reporting, presence, {}};
+  Answered answer;
+  asking.ask(a_question(), [&](auto given) { answer = std::move(given); });
+  asking.step();
+  ASSERT_TRUE(answer && !*answer);
+  EXPECT_EQ(store.event(id).status, Status::pending);
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ struct ClaimRef {
   Uuid event_id;
   std::int64_t claim_seq = 0;
   std::uint64_t locator = 0;  ///< a hint of the store's own; 0 is always allowed
-  std::int64_t batch = 0;     ///< the store's own: which claim call this came from
+  std::int64_t batch = 0;     ///< the store's own: which claim call this came from; never 0 of a claim
 };
 
 /// A store hands out no larger payload: with its copies it would take the memory of a whole worker. No configuration
@@ -170,6 +170,10 @@ class Claiming {
   /// left out, because a claim has looked at them.
   virtual Result<std::optional<Timestamp>> next_due(Generation generation,
                                                     const std::vector<std::string>& handlers) = 0;
+
+  /// A secret of the store, the same for every process that delivers from it: what workers elsewhere hold is signed
+  /// with it. Only who may claim may read it.
+  virtual Result<std::string> token_secret() = 0;
 };
 
 }  // namespace sluice::store

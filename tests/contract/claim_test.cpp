@@ -147,6 +147,17 @@ TEST_P(ClaimContract, AnEventCommittedLateIsNotMissed) {
   EXPECT_THAT(ids(claim()), ElementsAre(late, prompt.envelope.event_id()));
 }
 
+TEST_P(ClaimContract, AStoreHasOneSecretForWhateverIsSigned) {
+  const std::string secret = must(store().token_secret());
+  EXPECT_GE(secret.size(), 32U);
+  EXPECT_EQ(must(second_store()->token_secret()), secret);
+}
+
+TEST_P(ClaimContract, EveryClaimNamesItsBatch) {
+  publish(events(3));
+  for (const ClaimedEvent& claimed : claim()) EXPECT_NE(claimed.claim.batch, 0);
+}
+
 TEST_P(ClaimContract, APublishThatIsRolledBackIsNeverClaimed) {
   auto unfinished = must(harness().begin_unfinished_publish(new_id()));
   unfinished.reset();

@@ -1086,7 +1086,7 @@ begin
             limit 1) w) then
         return;
     end if;
-    v_batch := floor(random() * 9007199254740992);
+    v_batch := 1 + floor(random() * 9007199254740991);
     -- Index outbox_scan.
     return query
     update core.outbox o
@@ -1905,6 +1905,10 @@ begin
     return v_changed;
 end
 $$;
+CREATE FUNCTION core.token_secret() RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$ select value from core.secrets where key = 'pull_tokens' $$;
 CREATE FUNCTION core.unsubscribe(p_generation bigint, p_handler text, p_actor text, p_surface text, p_reason text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2001,7 +2005,7 @@ CREATE TABLE core.claim_heads (
 WITH (fillfactor='10');
 COMMENT ON TABLE core.claim_heads IS 'How far the processes of a group have shared out a backlog';
 CREATE TABLE core.claims (
-    batch bigint DEFAULT (floor((random() * ('9007199254740992'::bigint)::double precision)))::bigint NOT NULL,
+    batch bigint DEFAULT (1 + (floor((random() * ('9007199254740991'::bigint)::double precision)))::bigint) NOT NULL,
     worker text NOT NULL,
     generation bigint NOT NULL,
     ttl interval NOT NULL,
@@ -2048,6 +2052,11 @@ CREATE TABLE core.patrol_slices (
     settled_at timestamp with time zone DEFAULT now() NOT NULL
 );
 COMMENT ON TABLE core.patrol_slices IS 'Slices of numbers that the patrol found wholly settled';
+CREATE TABLE core.secrets (
+    key text NOT NULL,
+    value text NOT NULL,
+    description text NOT NULL
+);
 CREATE TABLE core.settings (
     key text NOT NULL,
     value text NOT NULL,
@@ -2123,6 +2132,8 @@ ALTER TABLE ONLY core.patrol
     ADD CONSTRAINT patrol_pkey PRIMARY KEY (single);
 ALTER TABLE ONLY core.patrol_slices
     ADD CONSTRAINT patrol_slices_pkey PRIMARY KEY (generation, slice);
+ALTER TABLE ONLY core.secrets
+    ADD CONSTRAINT secrets_pkey PRIMARY KEY (key);
 ALTER TABLE ONLY core.settings
     ADD CONSTRAINT settings_pkey PRIMARY KEY (key);
 ALTER TABLE ONLY core.sluice_migrations

@@ -348,6 +348,12 @@ CREATE TABLE patrol (
   place_seq integer not null default 0
 ) strict;
 
+CREATE TABLE secrets (
+  key text primary key not null,
+  value text not null,
+  description text not null
+) strict, without rowid;
+
 CREATE TABLE settings (
   key text primary key not null,
   value text not null,

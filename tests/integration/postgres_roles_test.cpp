@@ -185,6 +185,23 @@ TEST_F(PostgresRoles, AMigrationRenewsTheGrants) {
   SqlSession{url("worker")}.must("select * from core.patrol_step('w:1', '1 minute', '10 minutes', '1 day', 100)");
 }
 
+TEST_F(PostgresRoles, OnlyAWorkerReadsTheSecretThatSignsClaims) {
+  const auto secret = owner_->token_secret();
+  ASSERT_TRUE(secret) << secret.error().message;
+  const auto read = open(url("worker"))->token_secret();
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(*read, *secret);
+  for (const char* other : {"publisher", "operator", "reader"}) {
+    SqlSession session{url(other)};
+    EXPECT_EQ(session.run("select core.token_secret()").sqlstate, "42501") << other;
+  }
+  for (const char* any : {"publisher", "operator", "reader", "worker"}) {
+    SqlSession session{url(any)};
+    EXPECT_EQ(session.run("select * from core.secrets").sqlstate, "42501") << any;
+    EXPECT_EQ(session.run("update core.secrets set value = 'mine'").sqlstate, "42501") << any;
+  }
+}
+
 TEST_F(PostgresRoles, ReaderListsAndCannotReplay) {
   fail_one();
   const auto reader = open(url("reader"));

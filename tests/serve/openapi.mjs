@@ -21,7 +21,7 @@ for (const call of calls) {
   if (!response.content) continue
   if (!response.content[call.type]) { problems.push(`${label}: ${call.type} is not in the contract`); continue }
   if (!call.type.endsWith('json')) continue
-  const where = raw.$ref ? ['components', 'responses', 'Problem'] : ['paths', call.path, call.method, 'responses', String(call.status)]
+  const where = raw.$ref ? raw.$ref.split('/').slice(1) : ['paths', call.path, call.method, 'responses', String(call.status)]
   const validate = ajv.getSchema(pointer(...where, 'content', call.type, 'schema'))
   if (!validate(JSON.parse(call.body))) {
     problems.push(`${label}: ${ajv.errorsText(validate.errors).slice(0, 600)}\n  ${call.body.slice(0, 600)}`)

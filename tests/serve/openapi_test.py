@@ -51,6 +51,7 @@ def publish(call):
     call("POST", "/v1/events", {"event_type": "demo.hello", "source": "demo", "ordering_key": "k"})
     call("POST", "/v1/events", json.dumps(CLOUD_EVENT), {"Content-Type": "application/cloudevents+json"})
     call("POST", "/v1/events", json.dumps([CLOUD_EVENT]), {"Content-Type": "application/cloudevents-batch+json"})
+    call("POST", "/v1/events", "[]", {"Content-Type": "application/cloudevents-batch+json"})
     call("POST", "/v1/events", {"source": "shop"})
     call("POST", "/v1/events", "n=1", {"Content-Type": "application/x-www-form-urlencoded"})
 
@@ -128,10 +129,16 @@ def sinks_and_workers(call):
     call("POST", "/v1/claims/heartbeat", {"claims": [claims[0]["claim"]]})
     for _ in range(2):
         call("POST", "/v1/claims/settle", {"settlements": [{"claim": claims[0]["claim"], "outcome": "handled"}]})
+    call("POST", "/v1/claims/settle", {"settlements": [{"claim": "x", "outcome": "handled"}, 7]})
+    call("POST", "/v1/claims/settle", {"settlements": []})
+    call("POST", "/v1/claims/heartbeat", {"claims": ["x"]})
     call("POST", "/v1/claims", {"handler": "no scope"})
     call("POST", "/hooks/{source}", {}, source="nowhere")
     call("POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
     call("POST", "/mcp", {"jsonrpc": "2.0", "method": "notifications/initialized"})
+    call("POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, {"MCP-Protocol-Version": "1999-01-01"})
+    call("POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, {"Mcp-Session-Id": "x"})
+    call("POST", "/mcp", "{}", {"Content-Type": "text/plain"})
 
 
 def main():

@@ -1,6 +1,7 @@
 """pull_workers_test.py SLUICE postgres|sqlite PYTHON_WORKER NODE_WORKER: workers in other languages. The shipped examples deliver and
 fail events, one is killed in the middle and its event comes again, a late report is fenced, a claim outlives the daemon, and a
 worker that is asked to stop gives back what it has not begun."""
+import base64
 import json
 import os
 import signal
@@ -29,6 +30,25 @@ def handle(event):
 worker = Worker("examples.slow", ["slow.*"], handle, url=sys.argv[2], ttl=5, wait=1, limit=10)
 signal.signal(signal.SIGTERM, worker.stop)
 worker.run()
+"""
+
+THROWING_PYTHON = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from worker import Terminal, Worker
+
+def handle(event):
+    raise Terminal("ä" * 5000)
+
+Worker("examples.throwing", ["throwing.*"], handle, url=sys.argv[2], wait=1).run()
+"""
+
+THROWING_NODE = """
+import process from 'node:process';
+import { pathToFileURL } from 'node:url';
+const [module, url] = process.argv.slice(1);
+const { Terminal, Worker } = await import(pathToFileURL(module).href);
+await new Worker('examples.throwing', ['throwing.*'], () => { throw new Terminal('ä'.repeat(5000)); }, { url, wait: 1 }).run();
 """
 
 
@@ -130,11 +150,69 @@ def waits_for_what_comes(daemon):
     expect(settle(daemon, claims[0]["claim"], "handled")["status"], "delivered", "settled")
 
 
+def ordinary_failures(daemon):
+    """What languages throw is taken, in one request with settlements that are wrong."""
+    thrown = [("Net::ReadTimeout", "ä" * 5000), ("std::runtime_error", "a\0b"), ("App\\Exceptions\\Oops", "x"), ("ERR-42", "")]
+    for _ in thrown:
+        publish(daemon, "manual.job")
+    claims = claim(daemon, "examples.manual", limit=len(thrown))
+    expect(len(claims), len(thrown), "claims")
+    settlements = [{"claim": one["claim"], "outcome": "failed", "error_class": name, "message": message, "terminal": True}
+                   for one, (name, message) in zip(claims, thrown)]
+    wrong = [{"claim": "x", "outcome": "handled"}, {"claim": claims[0]["claim"], "outcome": "gone"}, 7]
+    answers = post(daemon, "/v1/claims/settle", {"settlements": wrong + settlements})["settled"]
+    expect([(one["result"], one.get("field")) for one in answers[:3]],
+           [("invalid", "settlements[0].claim"), ("invalid", "settlements[1].outcome"), ("invalid", "settlements[2]")], "the wrong ones")
+    expect([one["result"] for one in answers[3:]], ["settled"] * len(thrown), "the good ones beside them")
+    errors = [event(daemon, one["event"]["event_id"])["last_error"] for one in claims]
+    expect([error.split(":")[0] for error in errors], ["ReadTimeout", "runtime_error", "App\\Exceptions\\Oops", "ERR-42"], "their classes")
+    expect(4000 < len(errors[0].encode()) <= 4096, True, "a long message is cut")
+    expect(errors[1], "runtime_error: a\\x00b", "a NUL is shown")
+
+
+def forged_claims(daemon):
+    """Whoever knows everything about a claim but its token cannot settle it."""
+    event_id = publish(daemon, "manual.job")
+    held = claim(daemon, "examples.manual")[0]["claim"]
+    mine = base64.b64decode(held)
+    payload = mine[32:]
+    before = {one["worker"] for one in daemon.get("/v1/workers")["workers"]}
+    for forged in (payload, b"\0" * 32 + payload, mine[:-2] + b"\0\0", mine[:32] + payload.replace(b"~", b"~0~", 1)):
+        token = base64.b64encode(forged).decode()
+        expect(settle(daemon, token, "handled")["result"], "invalid", "a forged claim")
+        kept = post(daemon, "/v1/claims/heartbeat", {"claims": [token]})
+        expect((kept["lost"], kept["invalid"][0]["field"]), ([token], "claims[0]"), "a forged heartbeat")
+    expect(event(daemon, event_id)["status"], "in_flight", "the event is still held")
+    expect({one["worker"] for one in daemon.get("/v1/workers")["workers"]}, before, "nobody was listed for it")
+    expect(settle(daemon, held, "handled")["status"], "delivered", "by who holds it")
+
+
+def unnamed_workers(daemon):
+    """Connections are no workers."""
+    for _ in range(30):
+        post(daemon, "/v1/claims", {"handler": "examples.unnamed", "event_types": ["nothing.*"], "wait_seconds": 0})
+    listed = [one["worker"] for one in daemon.get("/v1/workers")["workers"] if "examples.unnamed" in one["handlers"]]
+    expect(listed, ["pull:examples.unnamed:127.0.0.1"], "thirty requests")
+
+
+def cuts_by_bytes(daemon, folder, node_worker):
+    """The shipped workers send no more than is kept, whatever the characters."""
+    for command in ([sys.executable, "-B", "-c", THROWING_PYTHON, folder, daemon.url],
+                    ["node", "--input-type=module", "-e", THROWING_NODE, node_worker, daemon.url]):
+        event_id = publish(daemon, "throwing.job")
+        worker = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        daemon.await_(lambda: event(daemon, event_id)["status"] == "failed", f"{command[0]} reports its failure")
+        error = event(daemon, event_id)["last_error"]
+        expect((error.startswith("Terminal: ä"), len(error.encode()) <= 4096, "\ufffd" in error), (True, True, False), command[0])
+        worker.terminate()
+        worker.wait(timeout=60)
+
+
 def refusals(daemon):
     for path, body, field in (("/v1/claims", {"handler": "nodot"}, "handler"),
                               ("/v1/claims", {"handler": "elsewhere.log", "event_types": ["*"]}, "handler"),
-                              ("/v1/claims/settle", {"settlements": [{"claim": "x", "outcome": "handled"}]}, "settlements[0].claim"),
-                              ("/v1/claims/heartbeat", {"claims": ["x"]}, "claims[0]")):
+                              ("/v1/claims/settle", {"settlements": 7}, "settlements"),
+                              ("/v1/claims/heartbeat", {"claims": "x"}, "claims")):
         answer = daemon.call("POST", path, body)
         expect((answer.status in (400, 409), answer.json()["field"]), (True, field), f"{path} {body}")
 
@@ -149,6 +227,10 @@ def main():
         outlives_the_daemon(daemon)
         waits_for_what_comes(daemon)
         killed_worker(daemon, os.path.dirname(python_worker))
+        ordinary_failures(daemon)
+        forged_claims(daemon)
+        unnamed_workers(daemon)
+        cuts_by_bytes(daemon, os.path.dirname(python_worker), node_worker)
         refusals(daemon)
     print("workers in Python and Node delivered, failed, were killed, fenced and stopped")
 

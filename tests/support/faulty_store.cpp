@@ -42,6 +42,10 @@ Result<std::optional<Timestamp>> FaultyStore::next_due(Generation generation,
   return pass("next_due", [&] { return inner_.next_due(generation, handlers); });
 }
 
+Result<std::string> FaultyStore::token_secret() {
+  return pass("token_secret", [&] { return inner_.token_secret(); });
+}
+
 Result<std::vector<store::ExpiredClaim>> FaultyStore::expired_claims(int limit) {
   return pass("expired_claims", [&] { return inner_.expired_claims(limit); });
 }

@@ -46,6 +46,7 @@ class FaultyStore : public store::Store {
   Result<std::vector<Uuid>> heartbeat(std::span<const store::ClaimRef> claims, Duration ttl) override;
   Result<std::vector<store::HandledKey>> already_handled(std::span<const store::HandledKey> keys) override;
   Result<std::optional<Timestamp>> next_due(Generation generation, const std::vector<std::string>& handlers) override;
+  Result<std::string> token_secret() override;
   Result<std::vector<store::ExpiredClaim>> expired_claims(int limit) override;
   Result<std::vector<store::ExpiredClaim>> claims_held_by(const std::string& identity, int limit) override;
   Result<bool> generation_exists(Generation generation) override;

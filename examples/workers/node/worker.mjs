@@ -96,7 +96,7 @@ export class Worker {
       if (error instanceof Defer) return { claim, outcome: 'deferred', retry_after_seconds: error.seconds };
       return {
         claim, outcome: 'failed', error_class: error.name || 'Error',
-        message: String(error.message || 'no message').slice(0, 4000), terminal: error instanceof Terminal,
+        message: cut(String(error.message)), terminal: error instanceof Terminal,
       };
     }
   }
@@ -107,8 +107,8 @@ export class Worker {
     for (let failures = 1; ; ++failures) {
       try {
         const { settled } = await this.post('/v1/claims/settle', { settlements: reports });
-        for (const { result } of settled) {
-          if (result !== 'settled') log(`${result}: another worker has this event, or an earlier try was the one that counted`);
+        for (const { result, detail } of settled) {
+          if (result !== 'settled') log(`${result}: ${detail ?? 'another worker has this event, or an earlier try counted'}`);
         }
         break;
       } catch (error) {
@@ -149,6 +149,14 @@ export class Worker {
     const problem = `${path}: ${response.status} ${await response.text()}`;
     throw [400, 401, 403, 404, 409, 415].includes(response.status) ? new Refused(problem) : new Error(problem);
   }
+}
+
+/** No more bytes than are kept, and no half character at the end. */
+function cut(text, most = 4096) {
+  const bytes = Buffer.from(text);
+  let end = Math.min(most, bytes.length);
+  while (end > 0 && end < bytes.length && (bytes[end] & 0xc0) === 0x80) end--;
+  return bytes.toString('utf8', 0, end);
 }
 
 function log(text) {

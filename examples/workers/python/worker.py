@@ -90,7 +90,7 @@ class Worker:
             return {**report, "outcome": "deferred", "retry_after_seconds": later.seconds}
         except Exception as error:  # whatever the handler raises is a failed attempt
             return {**report, "outcome": "failed", "error_class": type(error).__name__,
-                    "message": str(error)[:4000] or "no message", "terminal": isinstance(error, Terminal)}
+                    "message": cut(str(error)), "terminal": isinstance(error, Terminal)}
 
     def _settle(self, reports):
         """Repeats until the answer is there: settling the same claim twice changes nothing."""
@@ -101,7 +101,7 @@ class Worker:
                 answer = self._post("/v1/claims/settle", {"settlements": reports})
                 for one in answer["settled"]:
                     if one["result"] != "settled":
-                        log(f"{one['result']}: another worker has this event, or an earlier try was the one that counted")
+                        log(f"{one['result']}: " + one.get("detail", "another worker has this event, or an earlier try counted"))
                 break
             except OSError as error:
                 failures += 1
@@ -153,6 +153,11 @@ class Worker:
             raise OSError(f"{path}: {error.code} {problem}") from error
         except (http.client.HTTPException, ValueError) as error:  # cut off in the middle of the answer
             raise OSError(f"{path}: {error}") from error
+
+
+def cut(text, most=4096):
+    """No more bytes than are kept, and no half character at the end."""
+    return text.encode(errors="replace")[:most].decode(errors="ignore")
 
 
 def log(text):

@@ -90,4 +90,10 @@ Result<std::optional<Timestamp>> PostgresStore::next_due(Generation generation,
   return due;
 }
 
+Result<std::string> PostgresStore::token_secret() {
+  const Result<pq::Rows> rows = run(reading(pg_sql::token_secret), pq::Params{});
+  if (!rows) return rows.error();
+  return std::string{rows->text(0, 0)};
+}
+
 }  // namespace sluice::store

@@ -5,7 +5,7 @@
 
 namespace sluice::store::sqlite {
 
-/// Another number after every start of the machine; 0 where that cannot be told.
+/// Another number after every start of the machine, never 0; always the same where that cannot be told.
 std::int64_t this_boot();
 
 }  // namespace sluice::store::sqlite

@@ -86,4 +86,14 @@ Result<std::optional<Timestamp>> SqliteStore::next_due(Generation generation,
   });
 }
 
+Result<std::string> SqliteStore::token_secret() {
+  return database_->read([&](Connection& connection) -> Result<std::string> {
+    auto secret = connection.first(sql::token_secret, {}, [](Row& row) { return row.text(); });
+    if (!secret) return std::move(secret).error();
+    if (!*secret)
+      return Error{ErrorCode::schema, Retry::never, "the row pull_tokens of the table secrets is missing", {}, {}};
+    return **std::move(secret);
+  });
+}
+
 }  // namespace sluice::store::sqlite

@@ -45,6 +45,7 @@ class SqliteStore final : public Store {
   Result<std::vector<Uuid>> heartbeat(std::span<const ClaimRef> claims, Duration ttl) override;
   Result<std::vector<HandledKey>> already_handled(std::span<const HandledKey> keys) override;
   Result<std::optional<Timestamp>> next_due(Generation generation, const std::vector<std::string>& handlers) override;
+  Result<std::string> token_secret() override;
 
   Result<std::vector<ExpiredClaim>> expired_claims(int limit) override;
   Result<std::vector<ExpiredClaim>> claims_held_by(const std::string& identity, int limit) override;

@@ -25,6 +25,7 @@ begin
         core.subscriptions, core.workers, core.failure_clusters, core.operations, core.operation_items, core.keys_in_flight,
         core.claim_heads, core.patrol, core.patrol_slices, core.stranded, core.sinks, core.audited to sluice_owner;
     grant select, update on core.settings to sluice_owner;
+    grant select on core.secrets to sluice_owner;
     grant select, insert on core.audit to sluice_owner;
     grant usage, select on all sequences in schema core to sluice_owner;
     grant execute on function core.outbox_subscribed(core.outbox), core.outbox_blocker(text, bigint, uuid), core.outbox_park(uuid[]),
@@ -85,7 +86,7 @@ grant execute on function core.outbox_claim(bigint, text, int, interval, bigint,
     core.outbox_settle(tid[], uuid[], bigint[], bigint[], bigint[], uuid[], bigint[], text[], boolean[], boolean[], interval[], timestamptz[],
                        text[], text[], text[], jsonb[], text[], text[], text[], uuid[], bigint, boolean),
     core.effect_enter(text, tid[], uuid[], bigint[], text[]), core.subscribe(bigint, text[], jsonb, text[], text[]),
-    core.worker_announce(text, bigint, text[], text), core.worker_depart(text),
+    core.worker_announce(text, bigint, text[], text), core.worker_depart(text), core.token_secret(),
     -- For a daemon that withdraws what it subscribed to; audited.
     core.unsubscribe(bigint, text, text, text, text),
     -- A daemon declares its sinks and says what became of their receivers; audited.

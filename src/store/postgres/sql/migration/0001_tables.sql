@@ -18,6 +18,17 @@ insert into core.settings (key, value, description) values
     ('retention_event_handled_active', '60 days', 'dedup rows are kept at least so long; longer than events and their tombstones'),
     ('retention_event_handled_grace', '7 days', 'and so much longer');
 
+-- Apart from the settings, which every reader sees. No role has a right to it; core.token_secret() hands out what a
+-- worker needs.
+create table core.secrets (
+    key         text primary key,
+    value       text not null,
+    description text not null
+);
+insert into core.secrets (key, value, description) values
+    ('pull_tokens', replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''),
+     'signs the claims that workers hold over HTTP; with another value they are refused, and their events come again');
+
 -- Events -------------------------------------------------------------------------------------------------------------
 
 -- RFC 9562 version 7: milliseconds since the epoch, then random bits. One expression, so that the
@@ -152,7 +163,7 @@ create index event_handled_age on core.event_handled using brin (handled_at) wit
 create table core.claims (
     -- A claim's commit does not wait for the disk. If the server forgets it, claim_seq goes back and is given out again;
     -- the batch's number is not, because it is drawn at random, so that a batch that is not in core.claims was never claimed.
-    batch      bigint      primary key default floor(random() * 9007199254740992)::bigint,
+    batch      bigint      primary key default 1 + floor(random() * 9007199254740991)::bigint,
     worker     text        not null,
     generation bigint      not null,
     ttl        interval    not null,

@@ -207,7 +207,13 @@ $$;
 revoke all on function core.sink_declare(text[], text[], text[], jsonb), core.sink_switch(text, text, text, text, text),
     core.sink_circuit(text, interval, text, text, text) from public;
 
+-- Whoever may claim can settle what it likes; everybody else cannot make a claim's token.
+create function core.token_secret() returns text
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$ select value from core.secrets where key = 'pull_tokens' $$;
+
 revoke all on function core.outbox_route(core.outbox), core.outbox_waits_for(jsonb, text[]),
     core.outbox_subscribed(core.outbox), core.subscribe(bigint, text[], jsonb, text[], text[]),
     core.unsubscribe(bigint, text, text, text, text), core.worker_announce(text, bigint, text[], text),
-    core.worker_depart(text) from public;
+    core.worker_depart(text), core.token_secret() from public;

@@ -253,7 +253,7 @@ begin
         return;
     end if;
 
-    v_batch := floor(random() * 9007199254740992);
+    v_batch := 1 + floor(random() * 9007199254740991);
     -- Index outbox_scan.
     return query
     update core.outbox o

@@ -12,7 +12,8 @@ functions as (
     where p.pronamespace = to_regnamespace('core')),
 needed_functions(role, name) as (values
     ('sluice_publisher', 'outbox_publish'), ('sluice_worker', 'outbox_claim'), ('sluice_worker', 'outbox_settle'),
-    ('sluice_worker', 'outbox_heartbeat'), ('sluice_worker', 'outbox_expired'), ('sluice_worker', 'sink_declare'), ('sluice_operator', 'outbox_replay'),
+    ('sluice_worker', 'outbox_heartbeat'), ('sluice_worker', 'outbox_expired'), ('sluice_worker', 'sink_declare'),
+    ('sluice_worker', 'token_secret'), ('sluice_operator', 'outbox_replay'),
     ('sluice_operator', 'outbox_replay_as'), ('sluice_operator', 'outbox_tombstone'), ('sluice_operator', 'generation_move')),
 needed_tables(role, privilege, name) as (
     select 'sluice_publisher', 'insert', 'outbox'

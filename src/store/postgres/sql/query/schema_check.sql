@@ -1,6 +1,6 @@
 -- What the code relies on and somebody may have changed by hand: one sentence per finding.
 select 'table core.' || name || ' is missing'
-from unnest(array['outbox', 'event_handled', 'deployments', 'claims', 'claim_cursors', 'audit', 'settings', 'subscriptions',
+from unnest(array['outbox', 'event_handled', 'deployments', 'claims', 'claim_cursors', 'audit', 'settings', 'secrets', 'subscriptions',
                   'workers', 'failure_clusters', 'operations', 'operation_items', 'keys_in_flight', 'claim_heads', 'patrol', 'patrol_slices',
                   'stranded', 'sinks', 'audited']) as name
 where to_regclass('core.' || name) is null

@@ -173,6 +173,15 @@ insert into settings (key, value, description) values
   ('failure_history_max', '50', 'entries kept in failure_history: the first and the latest'),
   ('subscriptions_version', '0', 'changes with the subscriptions; a settle that is based on an older one is refused');
 
+create table secrets (
+  key text primary key not null,
+  value text not null,
+  description text not null
+) strict, without rowid;
+insert into secrets (key, value, description) values
+  ('pull_tokens', lower(hex(randomblob(32))),
+   'signs the claims that workers hold over HTTP; with another value they are refused, and their events come again');
+
 -- Which handler of which generation wants which events. event_types is a JSON array of patterns.
 create table subscriptions (
   generation integer not null
