@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An outage to practise on: 300 events of three kinds fail at a broken receiver, and then the receiver is mended.
+"""An outage to practise on: 300 events of three kinds fail at a broken receiver, and then the receiver is fixed.
 
     demo/outage.py BINARY [--listen HOST:PORT] [--exit-when-ready]
 
@@ -99,7 +99,7 @@ def main():
             publish(daemon)
             wait_for_dead(daemon)
             receiver.mended.set()
-            say("all of them failed, after two attempts each; now the receiver is mended")
+            say("all of them failed, after two attempts each; now the receiver is fixed")
             print(f"\nOpen {daemon.url}dlq\n"
                   "and replay them: pick a group, look at an event, then Replay. Ctrl-C ends the demo.\n", flush=True)
             if not arguments.exit_when_ready:

@@ -1,4 +1,4 @@
-// 05: replay. An event fails for good, the handler is mended, and the same event is replayed in place: same
+// 05: replay. An event fails for good, the handler is fixed, and the same event is replayed in place: same
 // id, same idempotency key, its failure kept in the history.
 //
 // Needs PostgreSQL: replay is a function of the schema, and an embedded store has no functions of its own.

@@ -1,5 +1,6 @@
 // The composition root: the only place that knows every adapter, and the only one that reads the
 // environment.
+#include <pwd.h>
 #include <unistd.h>
 
 #include <array>
@@ -36,6 +37,11 @@ config::Environment environment() {
 std::string hostname() {
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+std::string user_name() {
+  const ::passwd* const entry = ::getpwuid(::geteuid());
+  return entry != nullptr ? entry->pw_name : "uid" + std::to_string(::geteuid());
 }
 
 Result<std::unique_ptr<store::Store>> open_store(const cli::OpenRequest& request) {
@@ -128,7 +134,7 @@ std::vector<store::MigrationText> migrations(config::StoreUrl::Kind kind) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const cli::Invocation invocation{{argv + 1, argv + argc}, environment(), hostname()};
+  const cli::Invocation invocation{{argv + 1, argv + argc}, environment(), hostname(), user_name()};
   const bool out_is_tty = ::isatty(STDOUT_FILENO) == 1;
   const bool color = out_is_tty && !invocation.environment.contains("NO_COLOR");
   cli::Console console{

@@ -20,7 +20,7 @@ enum class ErrorCode {
   invalid,      ///< the input is wrong; `field` names the part
   not_found,    ///< the thing that was named does not exist
   forbidden,    ///< the caller's identity may not do this
-  conflict,     ///< the world moved: the thing is no longer in the state that was assumed
+  conflict,     ///< the state changed since it was read
   unavailable,  ///< the store or peer cannot be reached right now
   schema,       ///< the store's schema is too old or too new for this build
   exhausted,    ///< disk, connections or another bounded resource ran out

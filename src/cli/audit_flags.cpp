@@ -12,7 +12,7 @@ Option required_reason_flag() { return {"--reason", "", "TEXT", "why; required, 
 
 Result<void> check_reason(const Session& session) {
   if (session.dry_run() || !session.arguments().value("--reason").value_or("").empty()) return {};
-  return invalid("--reason", "--reason must say why: it goes into the audit");
+  return invalid("--reason", "--reason is required (recorded in the audit)");
 }
 
 }  // namespace sluice::cli

@@ -132,7 +132,7 @@ std::vector<Command> config_commands() {
        false,
        show_config},
       {{"config", "explain"},
-       "why a setting has its value: the winner and the losers",
+       "why a setting has its value: which source wins, and what it overrides",
        {{"sluice config explain store", ""}},
        {{"KEY", "a key of `sluice config show`", true, config::key_names()}},
        {},

@@ -59,7 +59,7 @@ Result<Exit> groups(Session& session) {
   store::Store& store = *opened->store;
   const auto now = store.now();
   if (!now) return now.error();
-  const auto filter = query->filter(*now);
+  const auto filter = query->filter(store);
   if (!filter) return filter.error();
   const auto found = store.failure_groups(*filter);
   if (!found) return found.error();
@@ -114,7 +114,7 @@ Result<Exit> count(Session& session) {
   const auto opened = session.open_existing();
   if (!opened) return opened.error();
   store::Store& store = *opened->store;
-  const auto filter = filter_of(*query, store);
+  const auto filter = query->filter(store);
   if (!filter) return filter.error();
   const auto found = ops::count_dead(store, *filter, *cap);
   if (!found) return found.error();
@@ -131,7 +131,7 @@ Result<Exit> count(Session& session) {
 std::vector<Command> dlq_commands() {
   std::vector<Command> all{
       {{"dlq", "groups"},
-       "dead letters by kind of failure, the most numerous first",
+       "dead letters in groups that failed in the same way, the most numerous first",
        {{"sluice dlq groups", "2,000 failures are often three errors"},
         {"sluice dlq groups --since 2h --class timeout", ""}},
        {},

@@ -1,4 +1,4 @@
-// sluice dlq ack: somebody knows about this kind of failure.
+// sluice dlq ack: somebody knows about this group of failures.
 #include <ostream>
 
 #include "cli/audit_flags.hpp"
@@ -17,20 +17,22 @@ Result<Exit> ack(Session& session) {
   const auto opened = session.open_existing();
   if (!opened) return opened.error();
   if (session.dry_run()) {
+    const auto whole = ops::whole_fingerprint(*opened->store, fingerprint, "FINGERPRINT");
+    if (!whole) return whole.error();
     store::EventFilter filter;
-    filter.fingerprint = fingerprint;
+    filter.fingerprint = *whole;
     const auto groups = opened->store->failure_groups(filter);
     if (!groups) return groups.error();
     session.out() << groups->size() << '\n';
     session.note("dry run: " + counted(static_cast<std::int64_t>(groups->size()), "group") + " with dead letters");
     return Exit::ok;
   }
-  const auto groups = opened->store->acknowledge(fingerprint, known, session.actor(opened->config));
-  if (!groups) return groups.error();
+  const auto done = ops::acknowledge(*opened->store, fingerprint, known, session.actor(opened->config));
+  if (!done) return done.error();
   if (session.format() == Format::table) {
-    session.out() << counted(*groups, "group") << (known ? " acknowledged" : " open again") << '\n';
+    session.out() << counted(done->groups, "group") << (known ? " acknowledged" : " open again") << '\n';
   } else {
-    session.out() << ops::to_json(ops::Acknowledged{fingerprint, known, *groups}) << '\n';
+    session.out() << ops::to_json(*done) << '\n';
   }
   return Exit::ok;
 }
@@ -39,11 +41,11 @@ Result<Exit> ack(Session& session) {
 
 Command dlq_ack_command() {
   return {{"dlq", "ack"},
-          "say that a kind of failure is known; `dlq groups` tells when it comes back",
+          "acknowledge a group of failures: it needs no review until it comes back",
           {{"sluice dlq ack 5f1c0a9be2d47c33 --reason 'fix is in generation 43'", ""},
            {"sluice dlq ack 5f1c0a9be2d47c33 --undo --reason 'not fixed after all'", ""}},
-          {{"FINGERPRINT", "as `dlq groups` shows it"}},
-          {{"--undo", "", "", "it is not known any more"}, actor_flag(), required_reason_flag()},
+          {{"FINGERPRINT", "as `dlq groups` shows it, or its beginning"}},
+          {{"--undo", "", "", "take the acknowledgement back"}, actor_flag(), required_reason_flag()},
           true,
           false,
           ack};

@@ -148,7 +148,7 @@ Result<Exit> change_one(Session& session, const Session::Opened& opened, const C
     const auto report = ops::replay_event(*opened.store, id, request.bulk.to_generation, actor);
     if (!report) return report.error();
     if (session.format() == Format::table) {
-      session.out() << id.to_string() << " is pending in generation " << report->to_generation << ", after cycle "
+      session.out() << id.to_string() << " is pending in generation " << report->to_generation << ", replay "
                     << report->cycle << '\n';
     } else {
       session.out() << ops::to_json(*report) << '\n';

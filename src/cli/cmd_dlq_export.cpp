@@ -76,7 +76,7 @@ Result<Exit> export_ids(const Session& session, store::Store& store, const Redac
 
 Result<Exit> export_matching(const Session& session, store::Store& store, const ops::EventQuery& query,
                              const RedactionPolicy& policy) {
-  const auto filter = filter_of(query, store);
+  const auto filter = query.filter(store);
   if (!filter) return filter.error();
   const auto most = number_of(session.arguments(), {"--limit", std::numeric_limits<int>::max(), 1});
   if (!most) return most.error();

@@ -27,8 +27,10 @@ Result<ops::DoctorReport> examine(const Session& session) {
 }
 
 void print_finding(std::ostream& out, const ops::Finding& finding) {
-  out << "  " << ops::name(finding.id) << ": " << printable(finding.title) << '\n';
-  if (finding.severity == ops::Severity::ok) return;
+  const bool well = finding.severity == ops::Severity::ok;
+  out << "  " << (well ? ops::name_when_well(finding.id) : ops::name(finding.id)) << ": " << printable(finding.title)
+      << '\n';
+  if (well) return;
   if (!finding.detail.empty()) out << "      " << printable(finding.detail) << '\n';
   if (!finding.fix.empty()) out << "      fix: " << printable(finding.fix) << '\n';
 }

@@ -86,12 +86,20 @@ Result<Exit> move(const Session& session, GenerationState to) {
   if (session.dry_run()) {
     const auto current = ops::preview_move(**store, *generation, to);
     if (!current) return current.error();
-    print_plan(session, *generation, to);
+    if (current->state == to) {
+      print_unchanged(session, *current);
+    } else {
+      print_plan(session, *generation, to);
+    }
     return Exit::ok;
   }
-  const auto moved = (*store)->move_generation(*generation, to, session.actor(*config));
+  const auto moved = ops::move_generation(**store, *generation, to, session.actor(*config));
   if (!moved) return moved.error();
-  print_change(session, *moved);
+  if (!moved->changed) {
+    print_unchanged(session, moved->deployment);
+    return Exit::ok;
+  }
+  print_change(session, moved->deployment);
   const auto stamped = (*store)->default_generation();
   if (!stamped) return stamped.error();
   session.note("publishers that name no generation use generation " + std::to_string(*stamped));

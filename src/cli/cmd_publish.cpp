@@ -1,4 +1,5 @@
 // sluice publish: store one event.
+#include <algorithm>
 #include <chrono>
 #include <ostream>
 #include <utility>
@@ -11,7 +12,9 @@
 #include "cli/table.hpp"
 #include "ops/await_event.hpp"
 #include "ops/event_json.hpp"
+#include "ops/event_story.hpp"
 #include "ops/json_object.hpp"
+#include "ops/workers.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -60,6 +63,25 @@ ops::Pacing pacing(const Adapters& adapters) {
           [start] { return std::chrono::floor<Duration>(std::chrono::steady_clock::now() - start); }};
 }
 
+// What keeps a pending event from being delivered, in words; empty where nothing does, or where it cannot be told.
+std::string obstacle(store::Store& store, const Uuid& id) {
+  const auto story = ops::tell_story(store, id);
+  const auto workers = store.workers(ops::kAliveWithin);
+  if (!story || !workers || story->event.status != Status::pending) return {};
+  const Generation generation = story->event.generation;
+  const bool served = std::any_of(workers->begin(), workers->end(),
+                                  [&](const auto& worker) { return worker.generation == generation; });
+  if (!served) {
+    const std::string number = std::to_string(generation);
+    return "no worker of generation " + number + " is alive: start one, such as `sluice serve --generation " + number +
+           '`';
+  }
+  for (const ops::Wait& wait : story->waits_for) {
+    if (wait.what == ops::Wait::What::subscriber || wait.what == ops::Wait::What::worker) return wait.detail;
+  }
+  return {};
+}
+
 Exit tell(const Session& session, const ops::Awaited& awaited, Duration timeout) {
   const auto& event = awaited.event;
   const std::string id = event.envelope.event_id().to_string();
@@ -82,6 +104,8 @@ Exit tell(const Session& session, const ops::Awaited& awaited, Duration timeout)
 }
 
 Result<Exit> wait(const Session& session, store::Store& store, const ops::Published& published, Duration timeout) {
+  const std::string why = obstacle(store, published.event.envelope.event_id());
+  if (!why.empty()) session.note("waiting up to " + to_text(timeout) + ", though " + why);
   const auto awaited =
       ops::await_event(store, published.event.envelope.event_id(), timeout, pacing(session.adapters()));
   if (!awaited) return awaited.error();

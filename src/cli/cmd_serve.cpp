@@ -27,9 +27,21 @@ int connections(const config::Config& config) {
   return kServiceConnections + groups * (2 + kConnectionsPerThread * config.worker.threads);
 }
 
+// Who gets events from this daemon, and what becomes of the others.
+std::string handlers_text(const config::Config& config) {
+  if (config.declared.subscriptions.empty())
+    return "sluice.log logs every event: the configuration has no subscription";
+  std::string names;
+  for (const auto& subscription : config.declared.subscriptions) {
+    names += (names.empty() ? "" : ", ") + subscription.handler_name;
+  }
+  return names + "; what no handler subscribes to stays pending";
+}
+
 struct Ready {
   std::string store;
   Generation generation = kFirstGeneration;
+  std::string handlers;
   std::string url;  ///< empty: nothing listens
   bool asks_for_token = false;
 };
@@ -37,6 +49,7 @@ struct Ready {
 void announce(const Session& session, const Ready& ready) {
   if (session.format() == Format::table) {
     session.out() << "sluice is ready: store " << printable(ready.store) << ", generation " << ready.generation << '\n';
+    session.out() << "  handlers " << printable(ready.handlers) << '\n';
     if (!ready.url.empty()) {
       const std::string token = ready.asks_for_token ? " -H 'authorization: Bearer …'" : "";
       session.out() << "  console  " << ready.url << "\n  publish  curl " << ready.url
@@ -79,7 +92,8 @@ Result<Exit> serve(Session& session) {
   if ((*daemon)->url().empty()) {
     session.note("nothing listens on a network port: events come in through the command line, SQL or the library");
   }
-  announce(session, {(*store)->display_name(), *generation, (*daemon)->url(), !config->declared.tokens.empty()});
+  announce(session, {(*store)->display_name(), *generation, handlers_text(*config), (*daemon)->url(),
+                     !config->declared.tokens.empty()});
   for (auto asked = Asked::nothing; asked != Asked::stop;) {
     asked = interruption.wait_for_any(std::chrono::hours{1});
     if (asked == Asked::reload) reload(session, **daemon);
@@ -93,47 +107,48 @@ Result<Exit> serve(Session& session) {
 }  // namespace
 
 std::vector<Command> serve_commands() {
-  return {{{"serve"},
-           "deliver events until stopped by SIGTERM or Ctrl-C",
-           {{"sluice serve", "on the embedded store; what nothing else subscribes to is logged"},
-            {"sluice serve --store postgres://worker@db/app --generation 42", ""}},
-           {},
-           {{"--listen",
-             "",
-             "HOST:PORT",
-             "where the API and the console answer; default 127.0.0.1:7311; off: nowhere",
-             {},
-             "http.listen"},
-            {"--batch", "", "N", "the most events claimed at once; default 100", {}, "worker.batch"},
-            {"--claim-ttl",
-             "",
-             "DURATION",
-             "a claim that is not renewed for this long expires; default 300s",
-             {},
-             "worker.claim_ttl"},
-            {"--poll-interval",
-             "",
-             "DURATION",
-             "how often to look while nothing can be heard; default 5s",
-             {},
-             "worker.poll_interval"},
-            {"--threads", "", "N", "threads that claim and deliver; default 2", {}, "worker.threads"},
-            {"--drain-timeout",
-             "",
-             "DURATION",
-             "by then a stop gives back what is not done; default 30s",
-             {},
-             "worker.drain_timeout"},
-            {"--log-level",
-             "",
-             "LEVEL",
-             "debug, info, warn or error; default info",
-             {"debug", "info", "warn", "error"},
-             "log.level"},
-            {"--log-format", "", "FORMAT", "auto, json or text; default auto", {"auto", "json", "text"}, "log.format"}},
-           false,
-           false,
-           serve}};
+  return {
+      {{"serve"},
+       "deliver events until stopped by SIGTERM or Ctrl-C",
+       {{"sluice serve", "on the embedded store; every event is logged, unless the configuration has subscriptions"},
+        {"sluice serve --store postgres://worker@db/app --generation 42", ""}},
+       {},
+       {{"--listen",
+         "",
+         "HOST:PORT",
+         "where the API and the console answer; default 127.0.0.1:7311; off: nowhere",
+         {},
+         "http.listen"},
+        {"--batch", "", "N", "the most events claimed at once; default 100", {}, "worker.batch"},
+        {"--claim-ttl",
+         "",
+         "DURATION",
+         "a claim that is not renewed for this long expires; default 300s",
+         {},
+         "worker.claim_ttl"},
+        {"--poll-interval",
+         "",
+         "DURATION",
+         "how often to look while nothing can be heard; default 5s",
+         {},
+         "worker.poll_interval"},
+        {"--threads", "", "N", "threads that claim and deliver; default 2", {}, "worker.threads"},
+        {"--drain-timeout",
+         "",
+         "DURATION",
+         "by then a stop gives back what is not done; default 30s",
+         {},
+         "worker.drain_timeout"},
+        {"--log-level",
+         "",
+         "LEVEL",
+         "debug, info, warn or error; default info",
+         {"debug", "info", "warn", "error"},
+         "log.level"},
+        {"--log-format", "", "FORMAT", "auto, json or text; default auto", {"auto", "json", "text"}, "log.format"}},
+       false,
+       false,
+       serve}};
 }
 
 }  // namespace sluice::cli

@@ -7,6 +7,7 @@
 #include "cli/session.hpp"
 #include "cli/table.hpp"
 #include "cli/when.hpp"
+#include "core/words.hpp"
 #include "ops/sinks.hpp"
 #include "ops/status_report.hpp"
 #include "ops/workers.hpp"
@@ -58,6 +59,11 @@ std::vector<std::string> concerns(const ops::StatusReport& report) {
   for (const auto& sink : report.sinks) {
     if (!sink.takes_deliveries()) lines.push_back("sink " + sink.declared.name + " is " + ops::why_stopped(sink));
   }
+  if (const std::int64_t open = report.dead_letters.unacknowledged; open > 0) {
+    const bool more = report.dead_letters.capped && report.dead_letters.acknowledged() == 0;
+    lines.push_back((more ? "at least " : "") + counted(open, "dead letter") + (open == 1 ? " needs" : " need") +
+                    " review: `sluice dlq groups`");
+  }
   const std::size_t shown = std::min(report.unsubscribed.size(), kUnsubscribedShown);
   for (std::size_t at = 0; at < shown; ++at) lines.push_back(sentence(report.unsubscribed[at], report.now));
   if (shown < report.unsubscribed.size()) {
@@ -73,6 +79,7 @@ void print_report(Console& console, const ops::StatusReport& report) {
                             {"clock", clock_text(report.now)},
                             {"generation", std::to_string(report.default_generation)},
                             {"workers", workers_text(report.workers)},
+                            {"failed", ops::in_words(report.dead_letters)},
                             {"discarded", ops::count_text(report.discarded, report.discarded_estimated)}});
   console.out << '\n';
   print_generations(console, report);
@@ -113,17 +120,17 @@ Result<Exit> status(Session& session) {
 }  // namespace
 
 std::vector<Command> status_commands() {
-  return {{{"status"},
-           "what waits, what runs, what failed, and what needs attention",
-           {{"sluice status", ""},
-            {"sluice status --watch", "drawn anew every two seconds, until Ctrl-C"},
-            {"sluice status -o json | jq '.generations[].failed'", ""}},
-           {},
-           {{"--watch", "", "", "again and again, until Ctrl-C"},
-            {"--every", "", "DURATION", "how often with --watch; default 2s"}},
-           false,
-           false,
-           status}};
+  return {
+      {{"status"},
+       "what waits, what runs, what failed, and what needs attention",
+       {{"sluice status", ""},
+        {"sluice status --watch", "refreshed every two seconds, until Ctrl-C"},
+        {"sluice status -o json | jq '.generations[].failed'", ""}},
+       {},
+       {{"--watch", "", "", "refresh until Ctrl-C"}, {"--every", "", "DURATION", "how often with --watch; default 2s"}},
+       false,
+       false,
+       status}};
 }
 
 }  // namespace sluice::cli

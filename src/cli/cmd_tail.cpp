@@ -49,7 +49,7 @@ Result<Exit> tail(Session& session) {
   session.adapters().interruption->arm();
   const auto opened = session.open_existing();
   if (!opened) return opened.error();
-  auto filter = filter_of(*wanted, *opened->store);
+  auto filter = wanted->filter(*opened->store);
   if (!filter) return std::move(filter).error();
   ops::EventTail events{*std::move(filter)};
   do {

@@ -25,7 +25,7 @@ Result<std::optional<std::string>> ask(const Session& session, const std::string
 Result<void> check_answerable(const Session& session, const std::string& purpose) {
   const bool asked = session.console().in_is_tty && !session.arguments().has("--no-input");
   if (asked || session.dry_run() || session.arguments().has("--yes")) return {};
-  Error error = invalid("--yes", "nobody can be asked here: give --yes to " + purpose);
+  Error error = invalid("--yes", "not a terminal: pass --yes to " + purpose);
   error.hint = "--dry-run shows what would change";
   return error;
 }

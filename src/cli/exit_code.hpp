@@ -11,7 +11,7 @@ enum class Exit {
   usage = 2,
   not_found = 3,
   forbidden = 4,
-  conflict = 5,  ///< the world moved
+  conflict = 5,  ///< the state changed since it was read
   findings = 6,
   partial = 7,
   timed_out = 8,

@@ -32,7 +32,7 @@ std::vector<Option> filter_flags() {
       {"--source", "", "CONTEXT", "producing context"},
       {"--target", "", "CONTEXT", "receiving context"},
       {"--class", "", "CLASS", "error class, such as TimeoutError or timeout"},
-      {"--fingerprint", "", "HEX", "fingerprint of the error, as `dlq groups` shows it"},
+      {"--fingerprint", "", "HEX", "fingerprint of the error, or its beginning, as `dlq groups` shows it"},
       {"--workspace", "", "UUID", "workspace"},
       {"--since", "", "TIME", "not before: 2h (ago) or 2026-04-25T01:43:02Z"},
       {"--until", "", "TIME", "before, in the same forms"},
@@ -67,15 +67,8 @@ Result<ops::EventQuery> query_of(const Arguments& arguments) {
   return query;
 }
 
-Result<store::EventFilter> filter_of(const ops::EventQuery& query, store::Administering& store) {
-  const auto now = store.now();
-  if (!now) return now.error();
-  return query.filter(*now);
-}
-
-Result<ops::ListRequest> page_of(const Arguments& arguments, const ops::EventQuery& query,
-                                 store::Administering& store) {
-  auto filter = filter_of(query, store);
+Result<ops::ListRequest> page_of(const Arguments& arguments, const ops::EventQuery& query, store::Store& store) {
+  auto filter = query.filter(store);
   if (!filter) return std::move(filter).error();
   const auto limit = number_of(arguments, {"--limit", kDefaultPage, 1, ops::kMaxPage});
   if (!limit) return limit.error();

@@ -20,9 +20,7 @@ std::vector<Option> combined(std::vector<Option> first, std::vector<Option> seco
 /// The error names the flag. Needs no store, so that a typo costs no connection.
 Result<ops::EventQuery> query_of(const Arguments& arguments);
 
-/// `query` with the store's clock.
-Result<store::EventFilter> filter_of(const ops::EventQuery& query, store::Administering& store);
-/// The same, and the page that was asked for.
-Result<ops::ListRequest> page_of(const Arguments& arguments, const ops::EventQuery& query, store::Administering& store);
+/// The filter, and the page that was asked for.
+Result<ops::ListRequest> page_of(const Arguments& arguments, const ops::EventQuery& query, store::Store& store);
 
 }  // namespace sluice::cli

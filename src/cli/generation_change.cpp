@@ -20,6 +20,14 @@ void print_change(const Session& session, const store::Deployment& deployment) {
   }
 }
 
+void print_unchanged(const Session& session, const store::Deployment& deployment) {
+  session.out() << (session.format() == Format::table ? std::to_string(deployment.generation)
+                                                      : ops::to_json(deployment))
+                << '\n';
+  session.note("generation " + std::to_string(deployment.generation) + " is already " +
+               std::string{name(deployment.state)} + ": nothing was changed");
+}
+
 void print_plan(const Session& session, Generation generation, GenerationState state) {
   if (session.format() == Format::table) {
     session.out() << generation << '\n';

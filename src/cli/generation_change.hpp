@@ -10,6 +10,8 @@ namespace sluice::cli {
 Result<Generation> generation_argument(const Arguments& arguments);
 
 void print_change(const Session& session, const store::Deployment& deployment);
+/// Of a generation that was there already.
+void print_unchanged(const Session& session, const store::Deployment& deployment);
 /// Of a dry run.
 void print_plan(const Session& session, Generation generation, GenerationState state);
 

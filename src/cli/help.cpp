@@ -80,7 +80,7 @@ std::string group_help(const std::vector<std::string>& words) {
   std::string out = name + " COMMAND\n";
   append_examples(out, examples);
   append_commands(out, words);
-  out += "\n`" + name + " COMMAND --help` tells more.\n";
+  out += "\nSee `" + name + " COMMAND --help`.\n";
   return out;
 }
 
@@ -96,7 +96,7 @@ std::string overview() {
       "\nExit codes:\n"
       "  0 ok, 1 failed, 2 usage, 3 not found, 4 forbidden, 5 conflict, 6 findings, 7 partial,\n"
       "  8 timed out, 9 declined, 10 unavailable, 130 interrupted\n"
-      "\n`sluice COMMAND --help` tells more.\n";
+      "\nSee `sluice COMMAND --help`.\n";
   return out;
 }
 

@@ -35,7 +35,8 @@ Exit show_help(const HelpRequest& help, Console& console) {
 }
 
 config::Sources sources_of(const Invocation& invocation, const Arguments& arguments) {
-  config::Sources sources{{}, invocation.environment, arguments.value("--config"), invocation.hostname};
+  config::Sources sources{
+      {}, invocation.environment, arguments.value("--config"), invocation.hostname, invocation.user};
   for (const Option& option : all_options(*arguments.command)) {
     if (option.config_key.empty()) continue;
     if (auto value = arguments.value(option.name)) sources.flags.emplace(option.config_key, *std::move(value));

@@ -15,6 +15,7 @@ struct Invocation {
   std::vector<std::string> words;  ///< without the program's name
   config::Environment environment;
   std::string hostname;
+  std::string user{};  ///< the name of the process's user id
 };
 
 Exit run(const Invocation& invocation, Console& console, const Adapters& adapters);

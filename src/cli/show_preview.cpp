@@ -9,7 +9,7 @@ namespace sluice::cli {
 
 void show_preview(const Session& session, const ops::ReplayPreview& preview, std::int64_t total) {
   std::ostream& out = session.out();
-  out << "In generation " << preview.generation << ": " << ops::in_words(preview);
+  out << ops::in_words(preview) << " in generation " << preview.generation;
   if (preview.examined < total) out << " (of the first " << counted(preview.examined, "event") << ')';
   out << "\n\n";
   Table handlers{"HANDLER", "WILL RUN", "ALREADY HANDLED", "LIVE WORKER"};

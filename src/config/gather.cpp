@@ -25,8 +25,10 @@ std::string standard_value(const Key& key, const Sources& sources) {
     return folder ? "sqlite:" + *folder + "/sluice/sluice.db" : "sqlite:sluice.db";
   }
   if (key.name == "actor") {
-    const std::string user = variable(sources.environment, "USER").value_or("unknown");
-    return sources.hostname.empty() ? user : user + '@' + sources.hostname;
+    auto user = variable(sources.environment, "USER");
+    if (!user) user = variable(sources.environment, "LOGNAME");
+    if (!user) user = sources.user.empty() ? "unknown" : sources.user;
+    return sources.hostname.empty() ? *user : *user + '@' + sources.hostname;
   }
   return std::string{key.standard};
 }

@@ -21,6 +21,7 @@ struct Sources {
   Environment environment;
   std::optional<std::string> file;  ///< --config: must exist
   std::string hostname;             ///< part of the default actor
+  std::string user{};               ///< the name of the process's user id; where USER and LOGNAME do not say
 };
 
 enum class Origin { flag, environment, file, standard };

@@ -81,6 +81,17 @@ TEST_F(Gathering, TheDefaultActorIsTheUserAtTheHost) {
   EXPECT_EQ(gather(sources_)->of("actor").winner().value, "alice@box");
 }
 
+TEST_F(Gathering, WithoutUserTheDefaultActorIsTheLoginNameThenTheUserIds) {
+  sources_.environment["USER"] = "";
+  sources_.environment["LOGNAME"] = "bob";
+  sources_.user = "carol";
+  EXPECT_EQ(gather(sources_)->of("actor").winner().value, "bob");
+  sources_.environment.erase("LOGNAME");
+  EXPECT_EQ(gather(sources_)->of("actor").winner().value, "carol");
+  sources_.user.clear();
+  EXPECT_EQ(gather(sources_)->of("actor").winner().value, "unknown");
+}
+
 TEST_F(Gathering, FindsTheFileOfTheEnvironmentAndOfXdg) {
   const std::string in_xdg = write(".config/sluice/sluice.toml", "service = \"xdg\"\n");
   EXPECT_EQ(gather(sources_)->file, in_xdg);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "http/reading.hpp"
+
 namespace sluice::http {
 namespace {
 
@@ -136,6 +138,23 @@ TEST(Problem, CarriesWhatAnErrorKnows) {
   EXPECT_EQ(problem(Error{ErrorCode::conflict, Retry::never, "moved", {}, {}}).status, 409);
   EXPECT_EQ(problem(Error{ErrorCode::unavailable, Retry::safe, "away", {}, {}}).status, 503);
   EXPECT_EQ(problem(Error{ErrorCode::internal, Retry::never, "odd", {}, {}}).status, 500);
+}
+
+TEST(ChangingRoute, ABodyThatSaysNothingNeedsNoContentType) {
+  const auto refused = [](const std::string& body, const std::string& type) {
+    Call call;
+    call.request.body = body;
+    if (!type.empty()) call.request.headers.emplace("content-type", type);
+    const auto refusal = refuse_media(call);
+    return refusal ? refusal->status : 0;
+  };
+  const std::string form = "application/x-www-form-urlencoded";
+  EXPECT_EQ(refused("", ""), 0);
+  EXPECT_EQ(refused("{}", form), 0);
+  EXPECT_EQ(refused(" { }\n", form), 0);
+  EXPECT_EQ(refused(R"({"reason":"x"})", "application/json; charset=utf-8"), 0);
+  EXPECT_EQ(refused(R"({"reason":"x"})", form), 415);
+  EXPECT_EQ(refused(R"({"reason":"x"})", ""), 415);
 }
 
 }  // namespace

@@ -31,7 +31,8 @@ struct ChangingRoute {
 /// A POST.
 Route changing_route(Desk& desk, ChangingRoute shape, Use use);
 
-/// The answer to a body that is not said to be JSON: a page elsewhere can send a form without being asked.
+/// The answer to a body that is not said to be JSON: a page elsewhere can send a form without being asked. An empty
+/// body and `{}` need not say it.
 std::optional<Response> refuse_media(const Call& call);
 
 /// Who the audit names. The console says of itself that it is the console; it is a label, not a right.
@@ -45,9 +46,9 @@ ops::Parameter reason_parameter();
 Result<void> check_query(const Call& call, const std::vector<std::string_view>& known);
 Result<int> number_parameter(const Call& call, std::string_view name, int standard, int least, int most);
 Result<ops::EventQuery> query_of(const Call& call);
-Result<store::EventFilter> filter_of(const Call& call, store::Administering& store);
+Result<store::EventFilter> filter_of(const Call& call, store::Store& store);
 /// filter, limit and cursor.
-Result<ops::ListRequest> page_of(const Call& call, store::Administering& store);
+Result<ops::ListRequest> page_of(const Call& call, store::Store& store);
 Result<Uuid> id_of(const Call& call);
 Result<Generation> generation_of(const Call& call);
 

@@ -35,15 +35,15 @@ Result<std::string> count(Desk& desk, const Call& call) {
 }
 
 Result<std::string> acknowledge(Desk& desk, const Call& call) {
-  const auto body = body_of(call, {{"fingerprint", ops::Parameter::Type::text, true, "of the kind of failure"},
+  const auto body = body_of(call, {{"fingerprint", ops::Parameter::Type::text, true, "of the group, or its beginning"},
                                    reason_parameter(),
                                    {"undo", ops::Parameter::Type::boolean, false, "it is not known any more"}});
   if (!body) return body.error();
   const bool known = !body->flag("undo");
-  const std::string fingerprint = *body->text("fingerprint");
-  const auto done = desk.store.acknowledge(fingerprint, known, actor_of(call, *body->text("reason")));
+  const auto done =
+      ops::acknowledge(desk.store, *body->text("fingerprint"), known, actor_of(call, *body->text("reason")));
   if (!done) return done.error();
-  return ops::to_json(ops::Acknowledged{fingerprint, known, *done});
+  return ops::to_json(*done);
 }
 
 }  // namespace

@@ -44,9 +44,9 @@ Result<std::string> move(Desk& desk, const Call& call, GenerationState to) {
   if (!generation) return generation.error();
   const auto body = body_of(call, {reason_parameter()});
   if (!body) return body.error();
-  const auto moved = desk.store.move_generation(*generation, to, actor_of(call, *body->text("reason")));
+  const auto moved = ops::move_generation(desk.store, *generation, to, actor_of(call, *body->text("reason")));
   if (!moved) return moved.error();
-  return ops::to_json(*moved);
+  return ops::to_json(moved->deployment);
 }
 
 Result<std::string> activate(Desk& desk, const Call& call) { return move(desk, call, GenerationState::live); }

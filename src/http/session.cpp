@@ -132,7 +132,7 @@ class Session final : public std::enable_shared_from_this<Session> {
     request_.method = std::string{message.method_string().data(), message.method_string().size()};
     request_.peer = peer_;
     auto headers = headers_of(message);
-    if (!headers) return refuse(http::problem(400, "malformed", "a header that may come once came twice"));
+    if (!headers) return refuse(http::problem(400, "malformed", "duplicate header"));
     request_.headers = *std::move(headers);
     if (message.version() >= 11 && !request_.header("host")) {
       return refuse(http::problem(400, "malformed", "the request has no Host header"));
@@ -279,7 +279,7 @@ class Session final : public std::enable_shared_from_this<Session> {
   bool chunked_answers_ = true;
   std::array<char, 1024> discarded_{};
   std::size_t discarded_bytes_ = 0;
-  // Of an answer without an end.
+  // Of a stream: what is still to be sent.
   std::deque<std::string> pieces_;
   std::atomic<std::size_t> piled_{0};
   std::atomic<bool> ended_{false};

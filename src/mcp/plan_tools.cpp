@@ -23,9 +23,7 @@ constexpr std::int64_t kPlannedCountCap = 1'000'000;
 
 // Counted before it is frozen, so that the refusal of a huge set costs little and names its size.
 Result<void> check_size(const Call& call, const ops::EventQuery& query) {
-  const auto now = call.desk.store.now();
-  if (!now) return now.error();
-  const auto filter = query.filter(*now);
+  const auto filter = query.filter(call.desk.store);
   if (!filter) return filter.error();
   const auto counted = ops::count_dead(call.desk.store, *filter, kPlannedCountCap);
   if (!counted) return counted.error();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/words.hpp"
+#include "ops/dead_letters.hpp"
 #include "ops/generations_status.hpp"
 #include "ops/sinks.hpp"
 #include "ops/workers.hpp"
@@ -56,9 +57,11 @@ Result<Reading> read_backlog(store::Store& store) {
 }
 
 Result<Reading> read_dead(store::Store& store, double crit) {
-  const auto count = store.count_dead({}, static_cast<std::int64_t>(crit) + 1);
-  if (!count) return count.error();
-  return Reading{static_cast<double>(*count), static_cast<double>(*count) > crit ? "or more" : ""};
+  const auto tally = tally_dead(store, static_cast<std::int64_t>(crit) + 1);
+  if (!tally) return tally.error();
+  const auto value = static_cast<double>(tally->unacknowledged);
+  if (value > crit) return Reading{value, "or more"};
+  return Reading{value, tally->acknowledged() > 0 ? in_words(*tally) : ""};
 }
 
 Result<Reading> read_queue(store::Store& store) {

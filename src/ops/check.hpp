@@ -23,7 +23,7 @@ struct Gauge {
 inline constexpr std::array<Gauge, 7> kGauges{{
     {"backlog", "events that are due and not claimed", Unit::count, 1000, 10'000},
     {"lag", "how long the event that waits for longest has been due", Unit::seconds, 30, 300},
-    {"dlq", "dead letters", Unit::count, 1, 100},
+    {"dlq", "dead letters that are not acknowledged", Unit::count, 1, 100},
     {"notify", "how full the NOTIFY queue is, in percent", Unit::percent, 25, 50},
     {"listener", "live workers that do not listen", Unit::count, 1, 3},
     {"generation", "events left in generations without a live worker", Unit::count, 1, 1000},

@@ -116,6 +116,25 @@ TEST(CheckGauges, DeadLettersAreCountedNoFurtherThanNeeded) {
   EXPECT_EQ(capped.detail, "or more");
 }
 
+TEST(CheckGauges, AcknowledgedDeadLettersAreSilent) {
+  test::EmbeddedStore store;
+  for (int number = 1; number <= 5; ++number) {
+    store.publish(test::id_of(number));
+    store.fail(test::id_of(number), number == 5 ? "another thing entirely" : "slow");
+  }
+  const store::Actor alice{"alice", "cli", "we know"};
+  const auto groups = test::must(store->failure_groups({}));
+  ASSERT_EQ(groups.at(0).count, 4);
+  test::must(store->acknowledge(groups.at(0).fingerprint, true, alice));
+  const auto reading = test::must(read_gauge(*store, gauge("dlq"), {1, 3}));
+  EXPECT_EQ(reading.value, 1);
+  EXPECT_EQ(reading.detail, "at least 4 dead letters, 1 not acknowledged") << "counted no further than needed";
+  EXPECT_EQ(to_line(judge(gauge("dlq"), {1, 100}, read_gauge(*store, gauge("dlq"), {1, 100}))),
+            "WARNING dlq 1: 5 dead letters, 4 acknowledged | dlq=1;1;100;0");
+  test::must(store->acknowledge(groups.at(1).fingerprint, true, alice));
+  EXPECT_EQ(judge(gauge("dlq"), {1, 100}, read_gauge(*store, gauge("dlq"), {1, 100})).state, CheckState::ok);
+}
+
 TEST(CheckGauges, ListenersAndGenerationsNameTheirCulprits) {
   test::EmbeddedStore store;
   store.publish(test::id_of(1));

@@ -1,8 +1,10 @@
 #include "ops/dead_letters.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
+#include "core/words.hpp"
 #include "ops/event_json.hpp"
 #include "ops/json_object.hpp"
 
@@ -47,6 +49,47 @@ Result<DeadCount> count_dead(store::Triaging& store, const store::EventFilter& f
   const auto counted = store.count_dead(filter, cap);
   if (!counted) return counted.error();
   return DeadCount{*counted, *counted >= cap};
+}
+
+Result<DeadTally> tally_dead(store::Triaging& store, std::int64_t cap) {
+  const auto counted = store.count_dead({}, cap);
+  if (!counted) return counted.error();
+  if (*counted == 0) return DeadTally{};
+  const auto open = store.count_unacknowledged(cap);
+  if (!open) return open.error();
+  // What failed between the two counts is of the next tally.
+  return DeadTally{*counted, std::min(*open, *counted), *counted >= cap};
+}
+
+std::string in_words(const DeadTally& tally) {
+  std::string words = (tally.capped ? "at least " : "") + counted(tally.count, "dead letter");
+  if (tally.acknowledged() == 0) return words;
+  if (tally.capped) return words + ", " + std::to_string(tally.unacknowledged) + " not acknowledged";
+  return words + ", " + std::to_string(tally.acknowledged()) + " acknowledged";
+}
+
+Result<std::string> whole_fingerprint(store::Triaging& store, const std::string& given, const std::string& field) {
+  constexpr std::size_t kWhole = 16;
+  constexpr int kNamed = 4;
+  if (given.size() >= kWhole) return given;
+  const auto found = store.fingerprints(given, kNamed);
+  if (!found) return found.error();
+  if (found->empty() || found->front() == given) return given;
+  if (found->size() == 1) return found->front();
+  const bool more = found->size() == kNamed;
+  Error error = invalid(field, "`" + given + "` begins several fingerprints: " + joined(*found, ", ") +
+                                   (more ? ", …" : "") + "; give more digits");
+  error.hint = "`sluice dlq groups` lists them";
+  return error;
+}
+
+Result<Acknowledged> acknowledge(store::Triaging& store, const std::string& fingerprint, bool known,
+                                 const store::Actor& actor) {
+  auto whole = whole_fingerprint(store, fingerprint, "fingerprint");
+  if (!whole) return std::move(whole).error();
+  const auto groups = store.acknowledge(*whole, known, actor);
+  if (!groups) return groups.error();
+  return Acknowledged{*std::move(whole), known, *groups};
 }
 
 std::string_view state_of(const store::FailureGroup& group) {

@@ -23,6 +23,22 @@ struct DeadCount {
 };
 Result<DeadCount> count_dead(store::Triaging& store, const store::EventFilter& filter, std::int64_t cap);
 
+/// The dead letters, and how many of them still need somebody. At most `cap` of either are counted.
+struct DeadTally {
+  std::int64_t count = 0;
+  std::int64_t unacknowledged = 0;  ///< of `count`
+  bool capped = false;              ///< `count` is at least that
+
+  [[nodiscard]] std::int64_t acknowledged() const { return count - unacknowledged; }
+};
+Result<DeadTally> tally_dead(store::Triaging& store, std::int64_t cap);
+/// `5 dead letters, 4 acknowledged`
+std::string in_words(const DeadTally& tally);
+
+/// The fingerprint that `given` is the beginning of; `given` itself where nothing failed like that. Refused, naming
+/// `field`, where several begin so.
+Result<std::string> whole_fingerprint(store::Triaging& store, const std::string& given, const std::string& field);
+
 /// open: nobody said that they know; came_back: somebody did, and it happened again since.
 std::string_view state_of(const store::FailureGroup& group);
 
@@ -32,6 +48,10 @@ struct Acknowledged {
   bool acknowledged = true;
   std::int64_t groups = 0;
 };
+
+/// Marks every group of the fingerprint, which may be its beginning. not_found when nothing ever failed like that.
+Result<Acknowledged> acknowledge(store::Triaging& store, const std::string& fingerprint, bool known,
+                                 const store::Actor& actor);
 
 std::string to_json(const Acknowledged& done);
 std::string to_json(const DeadList& list);

@@ -5,6 +5,7 @@
 
 #include "ops/audit_list.hpp"
 #include "ops/event_export.hpp"
+#include "ops/event_query.hpp"
 #include "ops/event_tail.hpp"
 #include "ops/replay_event.hpp"
 #include "tests/support/embedded_store.hpp"
@@ -76,6 +77,45 @@ TEST_F(DeadLetters, AGroupIsOpenThenKnownThenBack) {
   EXPECT_THAT(to_json(groups), AllOf(HasSubstr(R"("came_back":1,"came_back_generation":1)"),
                                      HasSubstr(R"(}],"count":2})"), HasSubstr(R"("acknowledged_by":"alice")")))
       << to_json(groups);
+}
+
+TEST_F(DeadLetters, TheTallySaysHowManyAreAcknowledged) {
+  EXPECT_EQ(in_words(test::must(tally_dead(*store_, 10))), "0 dead letters");
+  for (int number = 1; number <= 4; ++number) fail(number);
+  EXPECT_EQ(in_words(test::must(tally_dead(*store_, 10))), "4 dead letters");
+  test::must(acknowledge(*store_, test::must(store_->failure_groups({})).at(0).fingerprint, true, kAlice));
+  store_.now += seconds{1};
+  fail(5);
+  const DeadTally tally = test::must(tally_dead(*store_, 10));
+  EXPECT_EQ(tally.unacknowledged, 1);
+  EXPECT_EQ(in_words(tally), "5 dead letters, 4 acknowledged");
+  EXPECT_EQ(in_words(test::must(tally_dead(*store_, 3))), "at least 3 dead letters, 1 not acknowledged");
+}
+
+TEST_F(DeadLetters, AFingerprintMayBeGivenByItsBeginning) {
+  fail(1);
+  fail(2, "another thing entirely");
+  store_.sql("update failure_clusters set fingerprint = '5f1c0a9be2d47c3' || id");
+  store_.sql("update outbox set fingerprint = '5f1c0a9be2d47c3' || cluster_id");
+  const auto groups = test::must(store_->failure_groups({}));
+  ASSERT_EQ(groups.size(), 2U);
+  const std::string whole = groups[0].fingerprint;
+  for (const char* shared : {"5", "5f1c0a9b", "5f1c0a9be2d47c3"}) {
+    const auto refused = test::must(EventQuery::parse(std::string{"fp:"} + shared)).filter(*store_);
+    ASSERT_FALSE(refused) << shared;
+    EXPECT_EQ(refused.error().field, "filter");
+    EXPECT_THAT(refused.error().message, AllOf(HasSubstr("begins several fingerprints"), HasSubstr(whole)));
+    EXPECT_EQ(acknowledge(*store_, shared, true, kAlice).error().field, "fingerprint");
+  }
+  store_.sql("update failure_clusters set fingerprint = 'aaaaaaaa' || substr(fingerprint, 9) where fingerprint <> '" +
+             whole + "'");
+  EXPECT_EQ(test::must(test::must(EventQuery::parse("fp:5f1c0a9b")).filter(*store_)).fingerprint, whole);
+  EXPECT_EQ(test::must(test::must(EventQuery::parse("fp:" + whole)).filter(*store_)).fingerprint, whole);
+  EXPECT_EQ(test::must(test::must(EventQuery::parse("fp:77")).filter(*store_)).fingerprint, "77") << "matches nothing";
+  const Acknowledged done = test::must(acknowledge(*store_, "5f1c0a9b", true, kAlice));
+  EXPECT_EQ(done.fingerprint, whole);
+  EXPECT_EQ(done.groups, 1);
+  EXPECT_EQ(acknowledge(*store_, "77", true, kAlice).error().code, ErrorCode::not_found);
 }
 
 TEST_F(DeadLetters, OneReplayNeedsAReasonAndADeadLetter) {

@@ -64,6 +64,30 @@ inline constexpr std::array<std::string_view, 29> kFindingNames{
     "sqlite-not-writable", "sqlite-permissions",   "sqlite-wal",          "sqlite-disk"};
 constexpr std::string_view name(FindingId id) { return kFindingNames[static_cast<std::size_t>(id)]; }
 
+/// As it is called where all is well: `store`, not `store-unreachable`.
+constexpr std::string_view name_when_well(FindingId id) {
+  switch (id) {
+    case FindingId::store_unreachable:
+      return "store";
+    case FindingId::schema_damaged:
+      return "schema";
+    case FindingId::grants_missing:
+      return "grants";
+    case FindingId::outbox_locked:
+      return "outbox-locks";
+    case FindingId::listener_deaf:
+      return "listener";
+    case FindingId::worker_not_listening:
+      return "workers";
+    case FindingId::sqlite_corrupt:
+      return "sqlite-file";
+    case FindingId::sqlite_not_writable:
+      return "sqlite-writable";
+    default:
+      return name(id);
+  }
+}
+
 struct Finding {
   FindingId id = FindingId::store_unreachable;
   Severity severity = Severity::ok;

@@ -200,11 +200,13 @@ void judge_overdue(const DoctorFacts& facts, Findings& findings) {
 }
 
 void judge_dead_letters(const DoctorFacts& facts, Findings& findings) {
-  if (!facts.dead_letters || *facts.dead_letters == 0) return;
+  if (!facts.dead_letters) return;
+  const DeadTally& tally = *facts.dead_letters;
+  if (tally.unacknowledged == 0) return;
   findings.add({FindingId::dead_letters, Severity::info,
-                (*facts.dead_letters >= kDeadLook ? "at least " : "") + counted(*facts.dead_letters, "dead letter") +
-                    (*facts.dead_letters == 1 ? " waits" : " wait") + " for somebody",
-                "", "sluice dlq groups"});
+                (tally.unacknowledged >= kDeadLook ? "at least " : "") + counted(tally.unacknowledged, "dead letter") +
+                    (tally.unacknowledged == 1 ? " needs" : " need") + " review",
+                tally.acknowledged() > 0 ? in_words(tally) : "", "sluice dlq groups"});
 }
 
 }  // namespace

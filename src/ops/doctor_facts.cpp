@@ -34,7 +34,7 @@ class Gathering {
     keep(facts_.unsubscribed, "events that nobody subscribes to", store_.unsubscribed());
     keep(facts_.overdue, "events that are overdue",
          store_.overdue({.patience = kDeliveryPatience, .alive_within = kAliveWithin, .limit = kOverdueLook}));
-    keep(facts_.dead_letters, "dead letters", store_.count_dead({}, kDeadLook));
+    keep(facts_.dead_letters, "dead letters", tally_dead(store_, kDeadLook));
     return std::move(facts_);
   }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "ops/dead_letters.hpp"
 #include "ops/doctor.hpp"
 #include "ops/generations_status.hpp"
 
@@ -33,7 +34,7 @@ struct DoctorFacts {
   std::set<Generation> missing_generations;  ///< with events, though nobody could ever claim them
   std::optional<std::vector<store::UnsubscribedCount>> unsubscribed;
   std::optional<std::vector<store::OverdueEvent>> overdue;  ///< at most kOverdueLook, the longest due first
-  std::optional<std::int64_t> dead_letters;                 ///< at most kDeadLook
+  std::optional<DeadTally> dead_letters;                    ///< at most kDeadLook
   std::vector<store::Unseen> unseen;
 };
 inline constexpr std::int64_t kDeadLook = 10'000;

@@ -38,7 +38,7 @@ TEST_F(DoctorFactsTest, AnEmbeddedStoreHasAFileAndNoServer) {
   EXPECT_FALSE(facts.diagnosis.file->owner.empty());
   EXPECT_FALSE(facts.clock_ahead) << "its clock is ours";
   EXPECT_FALSE(facts.hearing);
-  EXPECT_EQ(facts.dead_letters, 1);
+  EXPECT_EQ(facts.dead_letters->unacknowledged, 1);
 }
 
 TEST_F(DoctorFactsTest, ClaimsThatRanOutAndWhatRetentionLeaves) {

@@ -34,7 +34,7 @@ DoctorFacts healthy_server() {
   facts.survey->workers = {{.identity = "host-1", .listener = "listening", .seen_at = kStart}};
   facts.unsubscribed.emplace();
   facts.overdue.emplace();
-  facts.dead_letters = 0;
+  facts.dead_letters = DeadTally{};
   store::ServerFacts& server = facts.diagnosis.server.emplace();
   server.version = 150004;
   server.version_text = "15.4";
@@ -115,7 +115,7 @@ TEST(Doctor, NamesAreKebabCaseAndUnique) {
 
 TEST(Doctor, TheMostSevereComesFirst) {
   auto facts = healthy_server();
-  facts.dead_letters = 3;
+  facts.dead_letters = DeadTally{3, 3, false};
   facts.clock_ahead = 2s;
   facts.diagnosis.server->version = 140009;
   const auto findings = findings_of(facts);
@@ -407,11 +407,20 @@ TEST(DoctorDelivery, AnEventThatLiveWorkersLeaveAloneIsNamedWithTheReason) {
 TEST(DoctorDelivery, DeadLettersAreOnlyMentioned) {
   auto facts = healthy_server();
   EXPECT_THAT(all_of(facts, FindingId::dead_letters), IsEmpty());
-  facts.dead_letters = 1;
+  facts.dead_letters = DeadTally{1, 1, false};
   EXPECT_EQ(the(facts, FindingId::dead_letters).severity, Severity::info);
-  EXPECT_EQ(the(facts, FindingId::dead_letters).title, "1 dead letter waits for somebody");
-  facts.dead_letters = kDeadLook;
-  EXPECT_THAT(the(facts, FindingId::dead_letters).title, HasSubstr("at least 10000 dead letters wait"));
+  EXPECT_EQ(the(facts, FindingId::dead_letters).title, "1 dead letter needs review");
+  facts.dead_letters = DeadTally{kDeadLook, kDeadLook, true};
+  EXPECT_THAT(the(facts, FindingId::dead_letters).title, HasSubstr("at least 10000 dead letters need review"));
+}
+
+TEST(DoctorDelivery, AcknowledgedDeadLettersNeedNobody) {
+  auto facts = healthy_server();
+  facts.dead_letters = DeadTally{5, 1, false};
+  EXPECT_EQ(the(facts, FindingId::dead_letters).title, "1 dead letter needs review");
+  EXPECT_EQ(the(facts, FindingId::dead_letters).detail, "5 dead letters, 4 acknowledged");
+  facts.dead_letters = DeadTally{5, 0, false};
+  EXPECT_THAT(all_of(facts, FindingId::dead_letters), IsEmpty());
 }
 
 TEST(DoctorFile, DamageIsCritical) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 
+#include "ops/dead_letters.hpp"
 #include "ops/when.hpp"
 
 namespace sluice::ops {
@@ -174,7 +175,7 @@ Result<EventQuery> EventQuery::parse(std::string_view text) {
 Result<void> EventQuery::add(std::string_view key, std::string value, std::string_view field) {
   const Key* known = find_key(key);
   if (known == nullptr) {
-    return invalid(std::string{field}, "`" + std::string{key} + "` is no filter key; the keys are " + known_keys());
+    return invalid(std::string{field}, "unknown filter key `" + std::string{key} + "`; the keys are " + known_keys());
   }
   const auto place =
       std::find_if(words_.begin(), words_.end(), [known](const Word& word) { return find_key(word.key) >= known; });
@@ -194,6 +195,18 @@ Result<store::EventFilter> EventQuery::filter(Timestamp now) const {
     return invalid("filter", "since must be before until");
   }
   return filter;
+}
+
+Result<store::EventFilter> EventQuery::filter(store::Store& store) const {
+  const auto now = store.now();
+  if (!now) return now.error();
+  auto read = filter(*now);
+  if (!read || read->fingerprint.empty()) return read;
+  const auto word = std::find_if(words_.begin(), words_.end(), [](const Word& one) { return one.key == "fp"; });
+  auto whole = whole_fingerprint(store, read->fingerprint, word->field);
+  if (!whole) return std::move(whole).error();
+  read->fingerprint = *std::move(whole);
+  return read;
 }
 
 std::string EventQuery::text() const {

@@ -27,6 +27,8 @@ class EventQuery {
 
   /// The values read. `now` is what `2h` counts back from.
   [[nodiscard]] Result<store::EventFilter> filter(Timestamp now) const;
+  /// The same by the store's clock, with the whole of a fingerprint that was given by its beginning.
+  [[nodiscard]] Result<store::EventFilter> filter(store::Store& store) const;
 
   [[nodiscard]] bool empty() const { return words_.empty(); }
   /// The grammar again, in the order of the keys; empty when nothing is filtered.

@@ -72,7 +72,7 @@ TEST(EventQuery, WritesTheSameFilterAgainInOneOrder) {
 
 TEST(EventQuery, RefusesWhatItDoesNotUnderstand) {
   EXPECT_THAT(complaint("timeout"), HasSubstr("`timeout` is no filter"));
-  EXPECT_THAT(complaint("tpye:a"), HasSubstr("`tpye` is no filter key"));
+  EXPECT_THAT(complaint("tpye:a"), HasSubstr("unknown filter key `tpye`"));
   EXPECT_THAT(complaint("type:a type:b"), HasSubstr("type twice"));
   EXPECT_THAT(complaint("type: class:x"), HasSubstr("type: the value is missing"));
   EXPECT_THAT(complaint("text:\"open"), HasSubstr("closing quote"));

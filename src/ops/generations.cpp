@@ -37,12 +37,25 @@ Result<store::Deployment> preview_move(store::Administering& store, Generation g
   const store::Deployment* deployment = find(*all, generation);
   const std::string title = "generation " + std::to_string(generation);
   if (deployment == nullptr) return unknown_generation(generation);
-  if (!is_legal(deployment->state, to)) {
+  if (deployment->state != to && !is_legal(deployment->state, to)) {
     return refuse(ErrorCode::conflict,
                   title + " is " + std::string{name(deployment->state)} + " and cannot become " + std::string{name(to)},
                   "`sluice generation list` shows the states");
   }
   return *deployment;
+}
+
+Result<MovedGeneration> move_generation(store::Administering& store, Generation generation, GenerationState to,
+                                        const store::Actor& actor) {
+  auto moved = store.move_generation(generation, to, actor);
+  if (moved) return MovedGeneration{*std::move(moved), true};
+  if (moved.error().code != ErrorCode::conflict) return std::move(moved).error();
+  // Asked for afterwards: between a look and the change somebody else may have done it.
+  const auto all = store.deployments();
+  if (!all) return all.error();
+  const store::Deployment* deployment = find(*all, generation);
+  if (deployment == nullptr || deployment->state != to) return std::move(moved).error();
+  return MovedGeneration{*deployment, false};
 }
 
 Error unknown_generation(Generation generation) {

@@ -29,6 +29,19 @@ TEST_F(Generations, ThePreviewOfAMoveFollowsTheStates) {
   EXPECT_EQ(preview_move(*store_, 3, GenerationState::live).error().code, ErrorCode::not_found);
 }
 
+TEST_F(Generations, AMoveToWhereItIsChangesNothing) {
+  const store::Actor alice{"alice", "cli", "again"};
+  store_.bring_generation(1, GenerationState::allocated);
+  EXPECT_TRUE(move_generation(*store_, 1, GenerationState::live, alice)->changed);
+  const auto again = move_generation(*store_, 1, GenerationState::live, alice);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_FALSE(again->changed);
+  EXPECT_EQ(again->deployment.state, GenerationState::live);
+  EXPECT_EQ(preview_move(*store_, 1, GenerationState::live)->state, GenerationState::live);
+  EXPECT_EQ(move_generation(*store_, 1, GenerationState::retired, alice).error().code, ErrorCode::conflict);
+  EXPECT_EQ(move_generation(*store_, 9, GenerationState::live, alice).error().code, ErrorCode::not_found);
+}
+
 TEST_F(Generations, TheJsonFieldsArePinned) {
   store::Deployment deployment;
   deployment.generation = 1;

@@ -26,10 +26,8 @@ std::string filter_words(const BulkRequest& request) {
   return request.query.text() + (request.query.empty() ? "all except " : " except ") + ids_text(request.except);
 }
 
-Result<store::EventFilter> filter_of(store::Administering& store, const BulkRequest& request) {
-  const auto now = store.now();
-  if (!now) return now.error();
-  auto filter = request.query.filter(*now);
+Result<store::EventFilter> filter_of(store::Store& store, const BulkRequest& request) {
+  auto filter = request.query.filter(store);
   if (filter) filter->except = request.except;
   return filter;
 }

@@ -71,14 +71,14 @@ TEST_F(Operations, APlanSaysWhatWouldHappenToEach) {
   const BulkPlan planned = plan();
   EXPECT_EQ(planned.operation.progress.counts.total, 5);
   ASSERT_TRUE(planned.preview);
-  EXPECT_EQ(in_words(*planned.preview), "5 will run");
+  EXPECT_EQ(in_words(*planned.preview), "5 events will run");
   EXPECT_EQ(planned.preview->handlers.at("billing.meter").will_run, 5);
   EXPECT_TRUE(planned.preview->handlers.at("billing.meter").live);
   EXPECT_THAT(to_json(planned), HasSubstr(R"("token":")" + planned.operation.id.to_string()));
 }
 
 TEST_F(Operations, ThePreviewKnowsWhoHasHandledItAndWhoIsAway) {
-  EXPECT_EQ(in_words(*plan().preview), "5 no live worker");
+  EXPECT_EQ(in_words(*plan().preview), "5 events have no live worker");
   announce();
   subscribe("worlds.indexer");
   store_.publish(test::id_of(6));
@@ -90,13 +90,13 @@ TEST_F(Operations, ThePreviewKnowsWhoHasHandledItAndWhoIsAway) {
 
   store_.publish(test::id_of(7));
   store_.fail(test::id_of(7), "slow", {"worlds.indexer", "billing.meter"});
-  EXPECT_THAT(in_words(*plan().preview), HasSubstr("1 already handled"));
+  EXPECT_THAT(in_words(*plan().preview), HasSubstr("1 event is already handled"));
 }
 
 TEST_F(Operations, ThePreviewSaysWhenNobodySubscribes) {
   BulkRequest elsewhere;
   elsewhere.to_generation = 9;
-  EXPECT_EQ(in_words(*plan(elsewhere).preview), "5 nobody subscribes");
+  EXPECT_EQ(in_words(*plan(elsewhere).preview), "5 events have no subscriber");
 }
 
 TEST_F(Operations, ThePreviewChecksPayloads) {
@@ -106,7 +106,7 @@ TEST_F(Operations, ThePreviewChecksPayloads) {
   const ContractSet contracts = test::must(ContractSet::read({file}));
   const auto planned = plan_bulk(*store_, {}, kOperator, entropy(), &contracts);
   ASSERT_TRUE(planned);
-  EXPECT_EQ(in_words(*planned->preview), "5 payload invalid");
+  EXPECT_EQ(in_words(*planned->preview), "5 events have an invalid payload");
   EXPECT_THAT(planned->preview->sample.front().why, HasSubstr("missing"));
 }
 

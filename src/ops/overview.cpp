@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ops/doctor_facts.hpp"
 #include "ops/latency.hpp"
 #include "ops/metrics_store.hpp"
 #include "ops/overview_json.hpp"
@@ -74,6 +75,10 @@ Result<void> Overview::look() {
   auto workers = store_.workers(kAliveWithin);
   if (!workers) return std::move(workers).error();
   sight_.workers = *std::move(workers);
+  auto unacknowledged = store_.count_unacknowledged(kDeadLook);
+  if (!unacknowledged) return std::move(unacknowledged).error();
+  sight_.unacknowledged = *unacknowledged;
+  metrics_.store.dead_unacknowledged->set(static_cast<double>(*unacknowledged));
   show_workers(metrics_.store, sight_.workers);
   auto stopped = stopped_sinks(store_);
   if (!stopped) return std::move(stopped).error();

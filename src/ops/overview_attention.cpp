@@ -41,7 +41,7 @@ std::vector<Finding> attention(const Sight& sight) {
   facts.unsubscribed = sight.unsubscribed;
   std::int64_t dead = 0;
   for (const store::GenerationGauges& one : sight.gauges.generations) dead += one.dead;
-  facts.dead_letters = dead;
+  facts.dead_letters = DeadTally{dead, std::min(sight.unacknowledged.value_or(dead), dead), false};
   std::vector<Finding> findings = findings_of(facts);
   // What a role may see is how it was set up, and no news every half minute.
   std::erase_if(findings, [](const Finding& finding) {

@@ -15,6 +15,7 @@ struct Sight {
   std::string store;
   RetentionPolicies retention;
   store::StoreGauges gauges;
+  std::optional<std::int64_t> unacknowledged;  ///< dead letters that nobody knows about; at most kDeadLook
   std::optional<store::Diagnosis> diagnosis;
   std::vector<store::Deployment> deployments;
   std::vector<store::WorkerRecord> workers;  ///< that are alive

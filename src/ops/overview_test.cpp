@@ -88,6 +88,20 @@ TEST_F(OverviewTest, AnEmptyGenerationHasItsGauges) {
   EXPECT_EQ(shown("3"), 0) << "a retired one";
 }
 
+TEST_F(OverviewTest, AcknowledgedDeadLettersNeedNoAttention) {
+  store.publish(id(1));
+  store.fail(id(1));
+  step();
+  EXPECT_THAT(at(json(), "attention"), HasSubstr("1 dead letter needs review"));
+  EXPECT_THAT(telemetry::metrics_text(registry), HasSubstr("sluice_dead_unacknowledged_events 1\n"));
+  const auto groups = test::must(store->failure_groups({}));
+  test::must(store->acknowledge(groups.at(0).fingerprint, true, {"alice", "http", "we know"}));
+  step();
+  EXPECT_EQ(at(json(), "attention"), "[]");
+  EXPECT_EQ(at(json(), "tiles.dead"), "1");
+  EXPECT_THAT(telemetry::metrics_text(registry), HasSubstr("sluice_dead_unacknowledged_events 0\n"));
+}
+
 TEST_F(OverviewTest, TheTilesAreTheStoresGauges) {
   store.publish(id(1));
   store.publish(id(2));

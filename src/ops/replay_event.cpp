@@ -6,7 +6,7 @@ namespace sluice::ops {
 
 Result<store::ReplayReport> replay_event(store::Administering& store, const Uuid& id,
                                          std::optional<Generation> to_generation, const store::Actor& actor) {
-  if (actor.reason.empty()) return invalid("reason", "reason must say why: it goes into the audit");
+  if (actor.reason.empty()) return invalid("reason", "reason is required (recorded in the audit)");
   if (!to_generation) {
     const auto generation = store.default_generation();
     if (!generation) return generation.error();

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "core/words.hpp"
 #include "ops/json_object.hpp"
 #include "ops/workers.hpp"
 
@@ -94,6 +95,22 @@ std::string objection(const store::EventRecord& event, const ContractSet* contra
   return checked ? std::string{} : checked.error().field + ": " + checked.error().message;
 }
 
+std::string in_words(ReplayVerdict verdict, bool one) {
+  switch (verdict) {
+    case ReplayVerdict::will_run:
+      return "will run";
+    case ReplayVerdict::already_handled:
+      return one ? "is already handled" : "are already handled";
+    case ReplayVerdict::no_live_worker:
+      return one ? "has no live worker" : "have no live worker";
+    case ReplayVerdict::nobody_subscribes:
+      return one ? "has no subscriber" : "have no subscriber";
+    case ReplayVerdict::payload_invalid:
+      return one ? "has an invalid payload" : "have an invalid payload";
+  }
+  return {};
+}
+
 void add(ReplayPreview& preview, EventForecast forecast) {
   ++preview.examined;
   const std::int64_t nth = ++preview.verdicts[forecast.verdict];
@@ -161,9 +178,7 @@ Result<ReplayPreview> preview_operation(store::Store& store, const store::Operat
 std::string in_words(const ReplayPreview& preview) {
   std::string words;
   for (const auto& [verdict, count] : preview.verdicts) {
-    std::string text{name(verdict)};
-    std::replace(text.begin(), text.end(), '_', ' ');
-    words += (words.empty() ? "" : ", ") + std::to_string(count) + ' ' + text;
+    words += (words.empty() ? "" : ", ") + counted(count, "event") + ' ' + in_words(verdict, count == 1);
   }
   return words;
 }

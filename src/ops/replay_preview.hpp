@@ -52,7 +52,7 @@ Result<ReplayPreview> preview_replay(store::Store& store, const std::vector<stor
 Result<ReplayPreview> preview_operation(store::Store& store, const store::OperationRecord& operation,
                                         const ContractSet* contracts);
 
-/// `9 will run, 1 already handled`
+/// `9 events will run, 1 event is already handled`
 std::string in_words(const ReplayPreview& preview);
 
 std::string to_json(const ReplayPreview& preview);

@@ -9,6 +9,17 @@
 namespace sluice::ops {
 namespace {
 
+// More than anybody looks at one by one; counting them stays cheap.
+constexpr std::int64_t kDeadLettersCounted = 10'000;
+
+std::string dead_json(const DeadTally& tally) {
+  return JsonObject{}
+      .number("count", tally.count)
+      .number("unacknowledged", tally.unacknowledged)
+      .boolean("capped", tally.capped)
+      .str();
+}
+
 std::string unsubscribed_json(const store::UnsubscribedCount& count) {
   return JsonObject{}
       .number("generation", count.generation)
@@ -38,6 +49,8 @@ Result<StatusReport> report_status(store::Store& store) {
   if (!generation) return generation.error();
   auto sinks = store.sinks();
   if (!sinks) return std::move(sinks).error();
+  const auto dead = tally_dead(store, kDeadLettersCounted);
+  if (!dead) return dead.error();
   auto unsubscribed = store.unsubscribed();
   if (!unsubscribed) return std::move(unsubscribed).error();
   return StatusReport{store.display_name(),
@@ -47,6 +60,7 @@ Result<StatusReport> report_status(store::Store& store) {
                       std::move(survey->generations),
                       survey->discarded,
                       survey->discarded_estimated,
+                      *dead,
                       std::move(survey->workers),
                       std::move(sinks->sinks),
                       *std::move(unsubscribed)};
@@ -61,6 +75,7 @@ std::string to_json(const StatusReport& report) {
       .array("generations", json_of(report.generations, [](const GenerationStatus& row) { return ops::to_json(row); }))
       .number("discarded", report.discarded)
       .boolean("discarded_estimated", report.discarded_estimated)
+      .raw("dead_letters", dead_json(report.dead_letters))
       .array("workers", json_of(report.workers, [&](const auto& worker) { return ops::to_json(worker, report.now); }))
       .array("sinks", json_of(report.sinks, [&](const auto& sink) { return ops::to_json(sink, report.now); }))
       .array("unsubscribed", json_of(report.unsubscribed, [](const auto& count) { return unsubscribed_json(count); }))

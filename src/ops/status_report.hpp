@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "ops/dead_letters.hpp"
 #include "ops/generations_status.hpp"
 
 namespace sluice::ops {
@@ -16,6 +17,7 @@ struct StatusReport {
   std::vector<GenerationStatus> generations;  ///< ascending
   std::int64_t discarded = 0;
   bool discarded_estimated = false;
+  DeadTally dead_letters;
   std::vector<store::WorkerRecord> workers;  ///< that are alive
   std::vector<store::SinkRecord> sinks;      ///< by name
   /// Pending events that nobody subscribes to, the most numerous first.

@@ -49,17 +49,19 @@ TEST(StatusReport, TheJsonFieldsArePinned) {
   report.schema = {1, 2};
   report.generations.push_back({.generation = 1, .state = GenerationState::draining, .pending = 4, .waiting = 1});
   report.unsubscribed.push_back({1, "demo.hello", "billing", 12, Timestamp{}});
-  EXPECT_EQ(to_json(report),
-            R"({"store":"sqlite:a.db","schema":{"applied":1,"known":2},"now":"1970-01-01T00:00:00.000000Z",)"
-            R"("default_generation":1,"generations":[{"generation":1,"state":"draining","pending":4,"waiting":1,)"
-            R"("in_flight":0,"delivered":0,"failed":0,"oldest_pending_at":null,"workers":0,"abandoned":true,"estimated":[]}],)"
-            R"("discarded":0,"discarded_estimated":false,"workers":[],"unsubscribed":[{"generation":1,"event_type":"demo.hello",)"
-            R"("target":"billing","count":12,"oldest_at":"1970-01-01T00:00:00.000000Z"}]})");
+  EXPECT_EQ(
+      to_json(report),
+      R"({"store":"sqlite:a.db","schema":{"applied":1,"known":2},"now":"1970-01-01T00:00:00.000000Z",)"
+      R"("default_generation":1,"generations":[{"generation":1,"state":"draining","pending":4,"waiting":1,)"
+      R"("in_flight":0,"delivered":0,"failed":0,"oldest_pending_at":null,"workers":0,"abandoned":true,"estimated":[]}],)"
+      R"("discarded":0,"discarded_estimated":false,"dead_letters":{"count":0,"unacknowledged":0,"capped":false},"workers":[],"unsubscribed":[{"generation":1,"event_type":"demo.hello",)"
+      R"("target":"billing","count":12,"oldest_at":"1970-01-01T00:00:00.000000Z"}]})");
 }
 
 TEST(StatusReport, PassesAnErrorOn) {
   test::EmbeddedStore store;
-  for (const std::string verb : {"status", "workers", "schema_version", "default_generation", "unsubscribed"}) {
+  for (const std::string verb :
+       {"status", "workers", "schema_version", "default_generation", "unsubscribed", "count_dead"}) {
     test::FaultyStore faulty{*store};
     faulty.fail_verb(verb, {ErrorCode::unavailable, Retry::safe, "away", "", ""});
     EXPECT_EQ(report_status(faulty).error().code, ErrorCode::unavailable) << verb;

@@ -104,8 +104,10 @@ void Listener::publish(const ListenerHealth& health) {
   const ListenerState before = state_.exchange(health.state());
   look_interval_ = health.look_interval().count();
   observer_.saw(health.state(), counts());
-  if (before != health.state())
-    logger_.info("listener state changed", {{"from", name(before)}, {"to", name(health.state())}});
+  if (before == health.state()) return;
+  // At the start there was nothing yet to be connected to again.
+  const bool first = before == ListenerState::reconnecting && losses_ == 0;
+  logger_.info("listener state changed", {{"from", first ? "connecting" : name(before)}, {"to", name(health.state())}});
 }
 
 void Listener::attend(bool busy) {

@@ -16,7 +16,7 @@ Result<StepReport> take_back_from(store::Store& store, const std::string& identi
     const auto report = reaper.take_back(*held);
     if (!report) return report.error();
     total += *report;
-    // Fenced ones are in other hands by now; asking again would not end where they alone are left.
+    // A fenced event has another owner by now. If only those are left, asking again would never end.
     if (held->size() < static_cast<std::size_t>(kBatch) || report->fenced == report->claimed) return total;
   }
 }

@@ -44,7 +44,7 @@ void PullDesk::start() {
       const std::size_t waiting = waiting_count_;
       const auto begun = VainLooks::Clock::now();
       const Duration rest = step();
-      // Whoever waited still waits.
+      // Nobody who waits got an answer: it was a look in vain.
       if (waiting_count_ >= waiting) vain_looks.note(VainLooks::Clock::now() - begun);
       bell_.rest(stop, rest, seen);
       vain_looks.keep_distance(stop);

@@ -60,6 +60,12 @@ telemetry::Level level_of(std::string_view result) {
   return telemetry::Level::info;
 }
 
+std::string_view message_of(std::string_view result) {
+  if (result == "retry") return "delivery failed, will retry";
+  if (result == "failed") return "delivery failed";
+  return "event handled";
+}
+
 // Whose failure the event's last_error tells of: one that ran now, or one that was exhausted before.
 std::string culprit(const Work& work) {
   const Settlement& settlement = work.decision.settlement;
@@ -190,7 +196,7 @@ void Settler::log(const Work& work, std::string_view result) const {
         {"handler_name", note.handler_name},
         {"last_error", failed ? std::optional{note.outcome.failure.last_error()} : std::nullopt},
     };
-    logger_.with_trace_context(envelope.trace_context()).log(level, "event handled", fields);
+    logger_.with_trace_context(envelope.trace_context()).log(level, message_of(own_result), fields);
   }
 }
 

@@ -254,7 +254,7 @@ TEST_F(WorkerTest, LogsOneLinePerEvent) {
   TestWorker subject{*store, handler.handlers(), logger};
   step(subject);
   ASSERT_EQ(lines.size(), 1U);
-  EXPECT_THAT(lines[0], HasSubstr(R"("level":"warn","message":"event handled")"));
+  EXPECT_THAT(lines[0], HasSubstr(R"("level":"warn","message":"delivery failed, will retry")"));
   EXPECT_THAT(lines[0], HasSubstr(R"("generation":1)"));
   EXPECT_THAT(lines[0],
               HasSubstr("\"event_id\":\"" + ids[0].to_string() +

@@ -56,6 +56,11 @@ class Triaging {
   virtual Result<DeadPage> list_dead(const EventFilter& filter, int limit, const std::optional<DeadCursor>& after) = 0;
   /// At most `limit`: a count that costs no more than that.
   virtual Result<std::int64_t> count_dead(const EventFilter& filter, std::int64_t limit) = 0;
+  /// At most `limit` of the dead letters that nobody knows about: of groups that are not acknowledged, and what failed
+  /// after its group was.
+  virtual Result<std::int64_t> count_unacknowledged(std::int64_t limit) = 0;
+  /// The fingerprints of failures that begin so, each once, in order; at most `limit`.
+  virtual Result<std::vector<std::string>> fingerprints(const std::string& prefix, int limit) = 0;
   /// The most numerous first.
   virtual Result<std::vector<FailureGroup>> failure_groups(const EventFilter& filter) = 0;
 

@@ -49,6 +49,9 @@ StoreMetrics::StoreMetrics(Registry& registry)
       dead(registry.gauge({"sluice_dead_events",
                            "Failed events that are not discarded, counted no further than 10000 in all.",
                            {"generation"}})),
+      dead_unacknowledged(
+          registry.gauge({"sluice_dead_unacknowledged_events",
+                          "Of these, what nobody has acknowledged, or failed since; counted no further than 10000."})),
       workers(registry.gauge({"sluice_workers",
                               "Worker processes that are alive, by what their listener does.",
                               {"generation", "listener"}})),

@@ -23,7 +23,8 @@ struct StoreMetrics {
   Family<Gauge>& waiting;     ///< generation
   Family<Gauge>& in_flight;   ///< generation
   Family<Gauge>& dead;        ///< generation
-  Family<Gauge>& workers;     ///< generation, listener
+  Family<Gauge>& dead_unacknowledged;
+  Family<Gauge>& workers;  ///< generation, listener
   Family<Gauge>& up;
   Family<Gauge>& sampled_at;
   Family<Counter>& sample_failures;

@@ -76,6 +76,36 @@ TEST_F(Dlq, AnAcknowledgedGroupTellsWhenItComesBack) {
   EXPECT_THAT(sluice_({"dlq", "ack", fingerprint(), "--dry-run"}).err, HasSubstr("dry run: 1 group"));
 }
 
+TEST_F(Dlq, AFingerprintIsTakenByItsFirstDigits) {
+  fail(1);
+  fail(2, "refused");
+  const std::string eight = fingerprint().substr(0, 8);
+  EXPECT_EQ(sluice_({"dlq", "count", "--filter", "fp:" + eight}).out, "1\n");
+  EXPECT_EQ(sluice_({"dlq", "count", "--fingerprint", eight}).out, "1\n");
+  EXPECT_THAT(sluice_({"dlq", "list", "--fingerprint", eight, "-o", "ndjson"}).out, HasSubstr(fingerprint()));
+  EXPECT_THAT(sluice_({"dlq", "replay", "--fingerprint", eight, "--dry-run", "-o", "json"}).out,
+              HasSubstr(R"("count":1)"));
+  EXPECT_THAT(sluice_({"dlq", "ack", eight, "--reason", "known", "-o", "json"}).out, HasSubstr(fingerprint()));
+  sluice_.store.sql("update failure_clusters set fingerprint = 'abcd' || substr(fingerprint, 5)");
+  const auto ambiguous = sluice_({"dlq", "list", "--fingerprint", "abcd"});
+  EXPECT_EQ(ambiguous.exit, Exit::usage);
+  EXPECT_THAT(ambiguous.err, AllOf(HasSubstr("`abcd` begins several fingerprints"), HasSubstr("give more digits")));
+  EXPECT_EQ(sluice_({"dlq", "ack", "abcd", "--reason", "known"}).exit, Exit::usage);
+}
+
+TEST_F(Dlq, StatusSaysHowManyAreAcknowledged) {
+  for (int number = 1; number <= 5; ++number) fail(number, number == 5 ? "refused" : "slow");
+  EXPECT_THAT(sluice_({"status"}).out, HasSubstr("5 dead letters need review: `sluice dlq groups`"));
+  const auto groups = test::must(sluice_.store->failure_groups({}));
+  sluice_({"dlq", "ack", groups.at(0).fingerprint, "--reason", "known"});
+  const auto some = sluice_({"status"});
+  EXPECT_THAT(some.out, AllOf(HasSubstr("5 dead letters, 4 acknowledged"), HasSubstr("1 dead letter needs review")));
+  EXPECT_THAT(sluice_({"status", "-o", "json"}).out,
+              HasSubstr(R"("dead_letters":{"count":5,"unacknowledged":1,"capped":false})"));
+  sluice_({"dlq", "ack", groups.at(1).fingerprint, "--reason", "known"});
+  EXPECT_THAT(sluice_({"status"}).out, Not(HasSubstr("review")));
+}
+
 TEST_F(Dlq, ListsPageByPageUnderTheFilter) {
   for (int number = 1; number <= 3; ++number) fail(number, number == 3 ? "refused" : "slow");
   const auto first = sluice_({"dlq", "list", "--limit", "2", "-o", "json"});
@@ -120,7 +150,7 @@ TEST_F(Dlq, OneEventIsReplayedInPlace) {
   EXPECT_EQ(sluice_({"dlq", "replay", id(1), "--yes"}).exit, Exit::usage) << "no reason";
   const auto replayed = sluice_({"dlq", "replay", id(1), "--reason", "fixed", "--yes"});
   EXPECT_EQ(replayed.exit, Exit::ok) << replayed.err;
-  EXPECT_THAT(replayed.out, HasSubstr("is pending in generation 1, after cycle 1"));
+  EXPECT_THAT(replayed.out, HasSubstr("is pending in generation 1, replay 1"));
   const auto again = sluice_({"dlq", "replay", id(1), "--reason", "fixed", "--yes"});
   EXPECT_EQ(again.exit, Exit::conflict);
   EXPECT_THAT(again.err, HasSubstr("only a failed event can be replayed"));

@@ -28,8 +28,8 @@ class DoctorCommand : public testing::Test {
 TEST_F(DoctorCommand, AHealthyStoreListsWhatWasLookedAt) {
   const auto answer = sluice_({"doctor"});
   EXPECT_EQ(answer.exit, Exit::ok) << answer.out;
-  EXPECT_THAT(answer.out, AllOf(StartsWith("ok\n  store-unreachable: "), HasSubstr("  sqlite-corrupt: "),
-                                HasSubstr("is sound"), Not(HasSubstr("fix:"))));
+  EXPECT_THAT(answer.out, AllOf(StartsWith("ok\n  store: "), HasSubstr("  sqlite-file: "), HasSubstr("is sound"),
+                                Not(HasSubstr("fix:"))));
   EXPECT_FALSE(sluice_.opened.back().create);
   EXPECT_FALSE(sluice_.opened.back().needs_schema) << "an older file is not migrated by looking at it";
   EXPECT_GT(sluice_.opened.back().longest_statement, Duration::zero());

@@ -46,10 +46,27 @@ TEST(Generation, DrainAndBack) {
   EXPECT_EQ(drained.exit, Exit::ok) << drained.err;
   EXPECT_EQ(drained.out, "2\n");
   EXPECT_THAT(drained.err, HasSubstr("publishers that name no generation use generation 1"));
-  EXPECT_EQ(sluice({"generation", "drain", "2"}).exit, Exit::conflict);
+  const auto again = sluice({"generation", "drain", "2"});
+  EXPECT_EQ(again.exit, Exit::ok);
+  EXPECT_THAT(again.err, HasSubstr("generation 2 is already draining: nothing was changed"));
   EXPECT_THAT(sluice({"generation", "activate", "2", "-o", "json"}).out, HasSubstr(R"("state":"live")"));
   EXPECT_THAT(sluice.store.sql("select reason from audit where action = 'generation.drain' and actor = 'alice@box'"),
               ElementsAre("roll back"));
+}
+
+TEST(Generation, ActivatingALiveOneIsNoErrorAndNotAudited) {
+  test::CommandLine sluice;
+  sluice.store.bring_generation(1, GenerationState::live);
+  const auto before = sluice.store.sql("select count(*) from audit");
+  const auto again = sluice({"generation", "activate", "1", "--reason", "deploy, repeated"});
+  EXPECT_EQ(again.exit, Exit::ok) << again.err;
+  EXPECT_EQ(again.out, "1\n");
+  EXPECT_THAT(again.err, HasSubstr("generation 1 is already live: nothing was changed"));
+  EXPECT_THAT(sluice({"generation", "activate", "1", "-o", "json"}).out, HasSubstr(R"("state":"live")"));
+  EXPECT_THAT(sluice({"generation", "activate", "1", "--dry-run"}).err, HasSubstr("already live"));
+  EXPECT_EQ(sluice.store.sql("select count(*) from audit"), before);
+  sluice.store.bring_generation(2, GenerationState::retired);
+  EXPECT_EQ(sluice({"generation", "activate", "2"}).exit, Exit::conflict);
 }
 
 TEST(Generation, ListSaysWhatIsLeftAndThatNobodyTakesIt) {

@@ -151,7 +151,7 @@ TEST_F(GenerationEnd, ARerouteRefusesABadTarget) {
   EXPECT_EQ(to("1").exit, Exit::usage);
   EXPECT_EQ(to("x").exit, Exit::usage);
   EXPECT_THAT(sluice_({"generation", "reroute", "1", "--reason", "x"}).err, HasSubstr("--to must name"));
-  EXPECT_THAT(sluice_({"generation", "reroute", "1", "--to", "2", "--yes"}).err, HasSubstr("--reason must say why"));
+  EXPECT_THAT(sluice_({"generation", "reroute", "1", "--to", "2", "--yes"}).err, HasSubstr("--reason is required"));
   EXPECT_EQ(reroute({"--rate", "0"}).exit, Exit::usage);
   EXPECT_THAT(events_in(1), ElementsAre("1"));
 }

@@ -217,6 +217,20 @@ TEST_F(Publish, WaitTimesOutAndDetaches) {
   EXPECT_THAT(detached.err, HasSubstr("the event is stored"));
 }
 
+TEST_F(Publish, WaitSaysAtOnceWhatStandsInTheWay) {
+  EXPECT_THAT(publish({"demo.hello", "--wait", "--timeout", "0s"}).err,
+              HasSubstr("no worker of generation 1 is alive: start one, such as `sluice serve --generation 1`"));
+  ASSERT_TRUE(
+      sluice_.store->announce({.identity = "w1", .generation = 1, .handlers = {"a.b"}, .listener = "listening"}));
+  EXPECT_THAT(publish({"demo.hello", "--wait", "--timeout", "0s"}).err,
+              HasSubstr("nobody subscribes to demo.hello in generation 1"));
+  const Subscription wanted{.handler_name = "a.b"};
+  ASSERT_TRUE(sluice_.store->subscribe(1, {&wanted, 1}));
+  EXPECT_THAT(publish({"demo.hello", "--wait", "--timeout", "0s"}).err, testing::Not(HasSubstr("though")));
+  EXPECT_THAT(publish({"demo.hello", "--wait", "--timeout", "0s", "--generation", "7"}).err,
+              HasSubstr("no worker of generation 7 is alive"));
+}
+
 TEST_F(Publish, WaitWithJsonPrintsTheRowOnce) {
   const std::string id = test::id_of(5).to_string();
   publish({"demo.hello", "--id", id});

@@ -1,7 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "tests/cli/in_process.hpp"
+#include "tests/support/temp_dir.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -14,7 +17,8 @@ TEST(Serve, SaysWhenItIsReadyAndStopsCleanly) {
   sluice.interruptions = {false, false, true};
   const auto answer = sluice({"serve"});
   EXPECT_EQ(answer.exit, Exit::ok);
-  EXPECT_EQ(answer.out, "sluice is ready: store " + sluice.store.path() + ", generation 1\n");
+  EXPECT_EQ(answer.out, "sluice is ready: store " + sluice.store.path() + ", generation 1\n" +
+                            "  handlers sluice.log logs every event: the configuration has no subscription\n");
   EXPECT_THAT(answer.err, HasSubstr("nothing listens"));
   EXPECT_THAT(sluice.daemon_log, ElementsAre("started", "stopped"));
   EXPECT_TRUE(sluice.interruptions.empty());
@@ -35,6 +39,15 @@ TEST(Serve, SaysWhereTheConsoleIsAndHowToPublish) {
   EXPECT_THAT(answer.out, HasSubstr("\n  console  http://127.0.0.1:7311/\n"));
   EXPECT_THAT(answer.out, HasSubstr("\n  publish  curl http://127.0.0.1:7311/v1/events -H "));
   EXPECT_THAT(answer.err, testing::Not(HasSubstr("nothing listens")));
+}
+
+TEST(Serve, SaysWhoGetsEventsAndThatTheOthersWait) {
+  test::CommandLine sluice;
+  const test::TempDir folder;
+  std::ofstream{folder.file("sluice.toml")}
+      << "[subscriptions.\"shop.invoices\"]\nevents = [\"invoice.*\"]\nsink = \"log\"\n";
+  EXPECT_THAT(sluice({"serve", "--config", folder.file("sluice.toml")}).out,
+              HasSubstr("\n  handlers shop.invoices; what no handler subscribes to stays pending\n"));
 }
 
 TEST(Serve, IsNotReadyWhenItCannotStart) {

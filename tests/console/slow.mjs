@@ -5,7 +5,7 @@ export default async function play({ page, url, ask, picture }) {
   await page.goto(`${url}dlq`);
   await link(page, 'TimeoutError').waitFor();
   await ask('lock');
-  await sees(page, /The store is slow to answer|No answer/);
+  await sees(page, /The store is slow to answer|Connection problem/);
   await link(page, 'TimeoutError').waitFor();
   await picture('slow');
   await ask('unlock');

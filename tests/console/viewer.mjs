@@ -17,7 +17,7 @@ export default async function play({ page, url, picture }) {
   const { events } = await api(page, url, 'v1/dlq/events', 'viewer-token');
   const id = events[0].event_id;
   const content = page.getByRole('main');
-  const screens = { dlq: 'TimeoutError', 'dlq/items': 'outage.a', [`events/${id}`]: 'Timeline', operations: 'No operation yet', generations: 'never allocated', sinks: 'log' };
+  const screens = { dlq: 'TimeoutError', 'dlq/items': 'outage.a', [`events/${id}`]: 'Timeline', operations: 'No operation yet', generations: 'implicit', sinks: 'log' };
   for (const [path, sign] of Object.entries(screens)) {
     await page.goto(url + path);
     await content.getByText(sign).first().waitFor();

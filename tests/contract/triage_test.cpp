@@ -11,6 +11,7 @@ using testing::ElementsAreArray;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
+using testing::UnorderedElementsAre;
 
 class TriageContract : public StoreContract {
  protected:
@@ -363,6 +364,39 @@ TEST_P(TriageContract, AnAcknowledgementIsForEveryGroupOfTheFingerprintAndAudite
   EXPECT_EQ(audit[1].actor.reason, "the upstream is back");
   EXPECT_THAT(audit[1].detail, HasSubstr(fingerprint));
   EXPECT_EQ(audit[0].action, "unacknowledge");
+}
+
+TEST_P(TriageContract, AcknowledgedDeadLettersAreNotCountedAsOpen) {
+  EXPECT_EQ(must(store().count_unacknowledged(10)), 0);
+  const Uuid known = failed_event(an_event("test.first"));
+  const Uuid again = failed_event(an_event("test.first"));
+  const Uuid other = failed_with("of its own", an_event("test.second"), "OtherError");
+  EXPECT_EQ(must(store().count_unacknowledged(10)), 3);
+  EXPECT_EQ(must(store().count_unacknowledged(2)), 2);
+  must(store().acknowledge(*event(known).fingerprint, true, operator_alice()));
+  EXPECT_EQ(must(store().count_unacknowledged(10)), 1);
+  EXPECT_EQ(must(store().count_dead({}, 10)), 3);
+  // It came back: that is news.
+  must(store().replay(again, 2, operator_alice()));
+  ClaimRequest request = request_for("w2");
+  request.generation = 2;
+  settle(claim(request).at(0), Outcome::failed(terminal_failure()));
+  EXPECT_EQ(must(store().count_unacknowledged(10)), 2);
+  must(store().discard(other, operator_alice()));
+  EXPECT_EQ(must(store().count_unacknowledged(10)), 1);
+}
+
+TEST_P(TriageContract, FingerprintsAreFoundByTheirBeginning) {
+  const std::string first = *event(failed_event(an_event("test.first"))).fingerprint;
+  failed_event(an_event("test.second"));  // the same failure of another type
+  const std::string second = *event(failed_with("of its own", an_event(), "OtherError")).fingerprint;
+  ASSERT_NE(first.substr(0, 4), second.substr(0, 4));
+  EXPECT_THAT(must(store().fingerprints(first.substr(0, 8), 10)), ElementsAre(first));
+  EXPECT_THAT(must(store().fingerprints(first, 10)), ElementsAre(first));
+  EXPECT_THAT(must(store().fingerprints("", 10)), UnorderedElementsAre(first, second));
+  EXPECT_THAT(must(store().fingerprints("", 1)), SizeIs(1));
+  EXPECT_THAT(must(store().fingerprints("%", 10)), IsEmpty());
+  EXPECT_THAT(must(store().fingerprints("never seen", 10)), IsEmpty());
 }
 
 TEST_P(TriageContract, AnAcknowledgementNeedsAReasonAndAKnownFingerprint) {

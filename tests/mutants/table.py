@@ -26,6 +26,7 @@ CONTROLS = {
     "runtime_test": "WorkerTest.DeliversAndRecordsWhoHandled",
     "serve_sink_test": "HttpSinkTest.AnEventArrivesAsItsEnvelope",
     "http_test": "RouterTest.FindsByMethodAndPath",
+    "ops_test": "Generations.ThePreviewOfAnAllocationIsTheNextNumber",
     "unit_test": "Uuid.TextReadsBackInEitherCase",
 }
 
@@ -236,6 +237,12 @@ GATES = [
              ((OPERATIONS, "    if v_moved > 0 then", "    if false then"),)),
     contract("operation-lease", "One process carries an operation out", "OperationStepContract.OneExecutorAtATime",
              ((OPERATIONS, "elsif v_operation.executor <> p_executor and v_operation.lease_until > now() then", "elsif false then"),)),
+    contract("acknowledged-silent", "An acknowledged dead letter no longer counts as one that needs review",
+             "TriageContract.AcknowledgedDeadLettersAreNotCountedAsOpen",
+             ((PG + "sql/query/dead_unacknowledged.sql", "          and o.failed_at > coalesce(c.acknowledged_at, '-infinity')\n", ""),)),
+    Mutant("fingerprint-ambiguous", "A beginning that several fingerprints share names none of them", "ops_test",
+           "DeadLetters.AFingerprintMayBeGivenByItsBeginning",
+           (("src/ops/dead_letters.cpp", "if (found->size() == 1) return found->front();", "if (!found->empty()) return found->front();"),)),
     integration("retire-gate", "A generation is not retired under an open publisher", "PostgresRetire.WaitsForAPublisherThatIsOlderThanTheDrain",
                 (GENERATIONS, "        if v_open is not null then", "        if false then")),
     integration("retire-publish", "Nobody publishes into a retired generation", "PostgresRetire.PublishingIntoARetiredGenerationIsRefused",

@@ -1,5 +1,5 @@
 """two_operators_test.py SLUICE WORKER postgres|sqlite: two operators replay the same event at once; one wins, the other is told
-that the world moved (exit 5)."""
+that the state has changed (exit 5)."""
 import sys
 
 from outage import Outage, expect

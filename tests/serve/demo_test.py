@@ -24,7 +24,7 @@ def main():
                 return json.load(reply)
 
         plan = post("v1/plans", {"all": True, "canary": 10})
-        post(f"v1/operations/{plan['token']}/start", {"count": plan["total"], "reason": "the receiver is mended"})
+        post(f"v1/operations/{plan['token']}/start", {"count": plan["total"], "reason": "the receiver is fixed"})
         while True:
             with urllib.request.urlopen(f"{url}v1/operations/{plan['token']}") as answer:
                 operation = json.load(answer)

@@ -15,7 +15,7 @@ class DocumentedTables : public testing::TestWithParam<const char*> {};
 TEST_P(DocumentedTables, AreValid) {
   std::ifstream page{std::string{SLUICE_SOURCE_DIR "/docs/"} + GetParam()};
   const std::string text{std::istreambuf_iterator<char>{page}, {}};
-  const std::regex block{"```toml\n([^`]*\\[[a-z]+\\.[^`]*)```"};
+  const std::regex block{"```toml[^\n]*\n([^`]*\\[[a-z]+\\.[^`]*)```"};
   const Environment environment{{"GITHUB_WEBHOOK_SECRET", "0123456789"},
                                 {"SHOP_WEBHOOK_SECRET", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}};
   int checked = 0;
@@ -31,7 +31,7 @@ TEST_P(DocumentedTables, AreValid) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Pages, DocumentedTables,
-                         testing::Values("reference/configuration.md", "how-to/deliver-webhooks.md"));
+                         testing::Values("reference/configuration.md", "how-to/deliver-webhooks.md", "../README.md"));
 
 }  // namespace
 }  // namespace sluice::config

@@ -143,6 +143,14 @@ Result<std::int64_t> FaultyStore::count_dead(const store::EventFilter& filter, s
   return pass("count_dead", [&] { return inner_.count_dead(filter, limit); });
 }
 
+Result<std::int64_t> FaultyStore::count_unacknowledged(std::int64_t limit) {
+  return pass("count_unacknowledged", [&] { return inner_.count_unacknowledged(limit); });
+}
+
+Result<std::vector<std::string>> FaultyStore::fingerprints(const std::string& prefix, int limit) {
+  return pass("fingerprints", [&] { return inner_.fingerprints(prefix, limit); });
+}
+
 Result<std::vector<store::FailureGroup>> FaultyStore::failure_groups(const store::EventFilter& filter) {
   return pass("failure_groups", [&] { return inner_.failure_groups(filter); });
 }

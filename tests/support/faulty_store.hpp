@@ -76,6 +76,8 @@ class FaultyStore : public store::Store {
   Result<store::DeadPage> list_dead(const store::EventFilter& filter, int limit,
                                     const std::optional<store::DeadCursor>& after) override;
   Result<std::int64_t> count_dead(const store::EventFilter& filter, std::int64_t limit) override;
+  Result<std::int64_t> count_unacknowledged(std::int64_t limit) override;
+  Result<std::vector<std::string>> fingerprints(const std::string& prefix, int limit) override;
   Result<std::vector<store::FailureGroup>> failure_groups(const store::EventFilter& filter) override;
   Result<std::int64_t> acknowledge(const std::string& fingerprint, bool known, const store::Actor& actor) override;
   Result<store::OperationRecord> plan_operation(const store::PlanRequest& request) override;

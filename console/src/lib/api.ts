@@ -85,7 +85,7 @@ function toApiError(cause: unknown): ApiError {
   if (cause instanceof DOMException && cause.name === 'TimeoutError') {
     return new ApiError(0, 'timeout', `No answer within ${longestWait / 1000} s.`);
   }
-  return new ApiError(0, 'unreachable', 'The daemon cannot be reached.');
+  return new ApiError(0, 'unreachable', 'Cannot reach the daemon.');
 }
 
 export const api = {

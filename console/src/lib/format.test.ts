@@ -37,4 +37,5 @@ it('writes sizes, times, ids and nouns', () => {
   expect(plural(1, 'event')).toBe('1 event');
   expect(plural(5000, 'event')).toBe('5,000 events');
   expect(label('oldest_age_seconds')).toBe('Oldest age');
+  expect(label('event_handled')).toBe('Dedup records');
 });

@@ -88,7 +88,18 @@ export function plural(value: number, noun: string): string {
   return `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
 }
 
-const names: Record<string, string> = { bytes: 'Size', wal_bytes: 'Write-ahead log', preview: 'Next sweep' };
+const names: Record<string, string> = {
+  bytes: 'Size',
+  wal_bytes: 'Write-ahead log',
+  outbox: 'Events',
+  event_handled: 'Dedup records',
+  preview: 'Next sweep (preview)',
+  outbox_tombstoned: 'Events to tombstone',
+  outbox_deleted: 'Events to delete',
+  failed_swept: 'Of these, dead letters',
+  handled_deleted: 'Dedup records to delete',
+  more: 'More after that',
+};
 
 /** `oldest_age_seconds` → `Oldest age`. */
 export function label(name: string): string {

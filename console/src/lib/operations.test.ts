@@ -27,9 +27,9 @@ it('knows a plan that is too old', () => {
 
 it('tells the end in a sentence', () => {
   expect(outcomeOf(operation('stopped', { note: '8 of 10 failed again' }))).toBe(
-    'Stopped by itself: 8 of 10 failed again. What was not replayed is still dead.',
+    'Stopped by itself: 8 of 10 failed again. The rest stay dead letters.',
   );
-  expect(outcomeOf(operation('finished'))).toContain('Verified');
+  expect(outcomeOf(operation('finished'))).toContain('accounted for');
   expect(outcomeOf(operation('finished', { failed_again: 2 }))).toContain('dead letters once more');
   expect(outcomeOf(operation('running'))).toBe('');
 });

@@ -23,13 +23,12 @@ export function controlsOf({ state }: Operation): ('pause' | 'resume' | 'rate' |
 /** The end of it in one sentence. */
 export function outcomeOf(operation: Operation): string {
   const { state, kind, failed_again, note } = operation;
-  if (state === 'stopped')
-    return `Stopped by itself: ${note || 'too many failed again'}. What was not replayed is still dead.`;
+  if (state === 'stopped') return `Stopped by itself: ${note || 'too many failed again'}. The rest stay dead letters.`;
   if (note !== '') return note;
   if (state === 'cancelled') return 'Cancelled. What was replayed stays replayed.';
   if (state !== 'finished') return '';
   if (kind !== 'replay') return 'Done.';
   return failed_again === 0
-    ? 'Verified: every event has its outcome.'
+    ? 'All events accounted for.'
     : 'Done, but some failed again: they are dead letters once more.';
 }

@@ -173,7 +173,7 @@ void Transfer::read_header(std::string_view line) {
 std::size_t Transfer::on_header(char* data, std::size_t size, std::size_t count, void* self) {
   auto& transfer = *static_cast<Transfer*>(self);
   const std::string_view line{data, size * count};
-  // What comes behind the body is not the head of an answer.
+  // Trailers look like headers; they are not the head of an answer.
   if (transfer.head_complete_) return line.size();
   transfer.header_bytes_ += line.size();
   if (transfer.header_bytes_ > kMostHead) return 0;

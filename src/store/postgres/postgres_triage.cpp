@@ -59,6 +59,19 @@ Result<std::int64_t> PostgresStore::count_dead(const EventFilter& filter, std::i
   return rows->int8(0, 0);
 }
 
+Result<std::int64_t> PostgresStore::count_unacknowledged(std::int64_t limit) {
+  const Result<pq::Rows> rows = run(reading(pg_sql::dead_unacknowledged), pq::Params{}.int8(limit));
+  if (!rows) return rows.error();
+  return rows->int8(0, 0);
+}
+
+Result<std::vector<std::string>> PostgresStore::fingerprints(const std::string& prefix, int limit) {
+  const Result<pq::Rows> rows =
+      run(reading(pg_sql::failure_fingerprints), pq::Params{}.text(std::string_view{prefix}).int4(limit));
+  if (!rows) return rows.error();
+  return pq::collect(*rows, [&](int row) { return std::string{rows->text(row, 0)}; });
+}
+
 Result<std::vector<FailureGroup>> PostgresStore::failure_groups(const EventFilter& filter) {
   // How many kinds there are the planner rarely knows: taking the counts for dear, it would compile the statement for
   // longer than they take.

@@ -76,8 +76,10 @@ Result<Deployment> SqliteStore::move_generation(Generation generation, Generatio
     if (!is_legal((*current)->state, to)) {
       return Error{ErrorCode::conflict,
                    Retry::never,
-                   "generation " + std::to_string(generation) + " is " + std::string{name((*current)->state)} +
-                       " and cannot become " + std::string{name(to)},
+                   "generation " + std::to_string(generation) + " is " +
+                       ((*current)->state == to
+                            ? "already " + std::string{name(to)}
+                            : std::string{name((*current)->state)} + " and cannot become " + std::string{name(to)}),
                    "generation",
                    {}};
     }

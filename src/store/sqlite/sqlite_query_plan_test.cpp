@@ -37,20 +37,22 @@ class QueryPlan : public testing::TestWithParam<sql::Query> {};
 
 TEST_P(QueryPlan, FindsItsRowsByAnIndex) { EXPECT_THAT(plan_of(GetParam()), Not(Contains("SCAN outbox"))); }
 
-INSTANTIATE_TEST_SUITE_P(
-    Queries, QueryPlan,
-    testing::Values(sql::claim_fresh, sql::claim_due, sql::claim, sql::settle_delivered, sql::settle_delivered_all,
-                    sql::settle_failed, sql::settle_pending, sql::heartbeat, sql::next_due, sql::expired_claims,
-                    sql::claims_held_by, sql::get_event, sql::list_events, sql::list_failed_events, sql::status_counts,
-                    sql::count_discarded, sql::replay, sql::operator_view, sql::discard, sql::restore,
-                    sql::retention_count_deletable, sql::retention_delete, sql::retention_count_expired,
-                    sql::retention_tombstone, sql::reroute, sql::stop_waiting, sql::holds_claim, sql::unsubscribed,
-                    sql::list_dead, sql::count_dead, sql::failure_groups, sql::plan_dead, sql::plan_discarded,
-                    sql::plan_events, sql::plan_moved, sql::operation_next_items, sql::operation_outcomes,
-                    sql::patrol_no_claim, sql::patrol_keys, sql::patrol_due, sql::patrol_expire, sql::patrol_make_due,
-                    sql::patrol_unwant, sql::patrol_release, sql::patrol_record, sql::gauge_fresh, sql::gauge_waited,
-                    sql::gauge_others, sql::overdue, sql::key_blocker),
-    [](const testing::TestParamInfo<sql::Query>& query) { return std::string{query.param.name}; });
+INSTANTIATE_TEST_SUITE_P(Queries, QueryPlan,
+                         testing::Values(sql::claim_fresh, sql::claim_due, sql::claim, sql::settle_delivered,
+                                         sql::settle_delivered_all, sql::settle_failed, sql::settle_pending,
+                                         sql::heartbeat, sql::next_due, sql::expired_claims, sql::claims_held_by,
+                                         sql::get_event, sql::list_events, sql::list_failed_events, sql::status_counts,
+                                         sql::count_discarded, sql::replay, sql::operator_view, sql::discard,
+                                         sql::restore, sql::retention_count_deletable, sql::retention_delete,
+                                         sql::retention_count_expired, sql::retention_tombstone, sql::reroute,
+                                         sql::stop_waiting, sql::holds_claim, sql::unsubscribed, sql::list_dead,
+                                         sql::count_dead, sql::count_unacknowledged, sql::failure_groups,
+                                         sql::plan_dead, sql::plan_discarded, sql::plan_events, sql::plan_moved,
+                                         sql::operation_next_items, sql::operation_outcomes, sql::patrol_no_claim,
+                                         sql::patrol_keys, sql::patrol_due, sql::patrol_expire, sql::patrol_make_due,
+                                         sql::patrol_unwant, sql::patrol_release, sql::patrol_record, sql::gauge_fresh,
+                                         sql::gauge_waited, sql::gauge_others, sql::overdue, sql::key_blocker),
+                         [](const testing::TestParamInfo<sql::Query>& query) { return std::string{query.param.name}; });
 
 TEST(ClaimPlan, WalksTheFreshAndTheDueIndexAlone) {
   const auto fresh = plan_of(sql::claim_fresh);

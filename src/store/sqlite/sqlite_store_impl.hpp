@@ -77,6 +77,8 @@ class SqliteStore final : public Store {
 
   Result<DeadPage> list_dead(const EventFilter& filter, int limit, const std::optional<DeadCursor>& after) override;
   Result<std::int64_t> count_dead(const EventFilter& filter, std::int64_t limit) override;
+  Result<std::int64_t> count_unacknowledged(std::int64_t limit) override;
+  Result<std::vector<std::string>> fingerprints(const std::string& prefix, int limit) override;
   Result<std::vector<FailureGroup>> failure_groups(const EventFilter& filter) override;
   Result<std::int64_t> acknowledge(const std::string& fingerprint, bool known, const Actor& actor) override;
 

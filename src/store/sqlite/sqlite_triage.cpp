@@ -60,6 +60,26 @@ Result<std::int64_t> SqliteStore::count_dead(const EventFilter& filter, std::int
   });
 }
 
+Result<std::int64_t> SqliteStore::count_unacknowledged(std::int64_t limit) {
+  if (limit < 1) return 0;
+  return database_->read([&](Connection& connection) -> Result<std::int64_t> {
+    auto counted =
+        connection.first(sql::count_unacknowledged, {{":limit", limit}}, [](Row& row) { return row.integer(); });
+    if (!counted) return std::move(counted).error();
+    return counted->value_or(0);
+  });
+}
+
+Result<std::vector<std::string>> SqliteStore::fingerprints(const std::string& prefix, int limit) {
+  return database_->read([&](Connection& connection) -> Result<std::vector<std::string>> {
+    std::vector<std::string> found;
+    auto listed = connection.each(sql::failure_fingerprints, {{":prefix", prefix}, {":limit", std::int64_t{limit}}},
+                                  [&](Row& row) { found.push_back(row.text()); });
+    if (!listed) return std::move(listed).error();
+    return found;
+  });
+}
+
 Result<std::vector<FailureGroup>> SqliteStore::failure_groups(const EventFilter& filter) {
   return database_->read([&](Connection& connection) -> Result<std::vector<FailureGroup>> {
     std::vector<FailureGroup> groups;

@@ -88,6 +88,8 @@ begin
     select * into v_old from core.deployments where generation = p_generation for update;
     if not found then
         raise exception 'generation % is not allocated', p_generation using errcode = 'SL404';
+    elsif v_old.state = p_state then
+        raise exception 'generation % is already %', p_generation, p_state using errcode = 'SL409';
     elsif (v_old.state, p_state) not in
         (('allocated', 'live'), ('live', 'draining'), ('draining', 'live'), ('draining', 'retired')) then
         raise exception 'generation % is % and cannot become %', p_generation, v_old.state, p_state using errcode = 'SL409';
