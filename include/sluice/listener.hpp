@@ -92,7 +92,7 @@ class EventListener {
   /// Registers a handler; before start(). The error names the option.
   Result<void> listen(HandlerOptions options, EventHandler handler);
 
-  /// Registers the subscriptions and starts the threads.
+  /// Registers the subscriptions and starts the threads. After an error it may be called again.
   Result<void> start();
 
   /// Claims nothing more, finishes what is in flight, gives back what has not begun within the drain

@@ -1,5 +1,7 @@
 #include "config/config.hpp"
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "config/declare.hpp"
@@ -24,6 +26,17 @@ Result<void> check_bounds(const RetryPolicy& policy, const std::string& group) {
                                        to_text(policy.base) + ')');
   }
   return check_group(policy.validate(), group, "`sluice config explain " + group + ".base` shows where it comes from");
+}
+
+// Containers change their host name with every start, so a service that was given a name goes by it. Links are not
+// followed: a file that is exchanged by its link stays the same file.
+std::string declarer_of(const Settings& settings, const std::string& hostname) {
+  const Candidate& service = settings.of("service").winner();
+  std::string name = "serve:" + (service.origin == Origin::standard ? hostname : service.value) + ':';
+  if (!settings.file) return name;
+  std::error_code unknown;
+  const auto path = std::filesystem::absolute(*settings.file, unknown);
+  return name + (unknown ? *settings.file : path.lexically_normal().string());
 }
 
 }  // namespace
@@ -51,7 +64,9 @@ Result<Config> resolve(const Settings& settings) {
 Result<Config> load(const Sources& sources) {
   auto settings = gather(sources);
   if (!settings) return std::move(settings).error();
-  return resolve(*settings);
+  auto config = resolve(*settings);
+  if (config) config->declarer = declarer_of(*settings, sources.hostname);
+  return config;
 }
 
 }  // namespace sluice::config

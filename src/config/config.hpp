@@ -88,6 +88,9 @@ struct Config {
   HttpConfig http;
   McpConfig mcp;
   bool exec_enabled = false;  ///< whether sinks may run programs
+  /// Under which name the daemon declares subscriptions: its service, else its host, and the file. Whoever starts under
+  /// the same name later withdraws those that are gone from the file.
+  std::string declarer;
   Declarations declared;      ///< the tables of the file
 };
 

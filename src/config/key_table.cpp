@@ -335,7 +335,7 @@ const std::vector<Key>& table() {
        "",
        {"SLUICE_SERVICE"},
        "sluice",
-       "the service that log lines name",
+       "the service that log lines name; with the path of the file, whose the subscriptions are",
        Secrecy::open,
        [](Config& c, const Given& g) { return read_word(c.service, g); }},
       {"environment",

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/subscription.hpp"
+#include "core/utf8.hpp"
 
 namespace sluice {
 namespace {
@@ -41,6 +42,8 @@ HandlerProgress after(HandlerProgress progress, const HandlerRun& run, Timestamp
 }
 
 void record(Settlement& settlement, const HandlerProgress& failure) {
+  // Counted on the row before the event had several handlers: what stands there is its error.
+  if (failure.last_error.empty()) return;
   settlement.records_error = true;
   settlement.last_error = failure.last_error;
   settlement.error_class = failure.error_class;
@@ -48,12 +51,12 @@ void record(Settlement& settlement, const HandlerProgress& failure) {
 }
 
 // The scope that all of them share, if none is hosted here: only workers of that scope need to look.
-std::string lane_of(const std::vector<HandlerProgress>& left, const EventAttempt& attempt) {
+std::string lane_of(const std::vector<HandlerProgress>& left, const HandlerNames& hosted) {
   std::optional<std::string_view> lane;
   for (const HandlerProgress& one : left) {
     if (one.exhausted) continue;
     const std::string_view scope = scope_of(one.handler_name);
-    if (attempt.hosted.contains(one.handler_name) || (lane && *lane != scope)) return {};
+    if (hosted.contains(one.handler_name) || (lane && *lane != scope)) return {};
     lane = scope;
   }
   return std::string{lane.value_or("")};
@@ -68,7 +71,8 @@ Settlement give_up(const std::vector<HandlerProgress>& left) {
   return settlement;
 }
 
-Settlement wait_for(const std::vector<HandlerProgress>& left, const EventAttempt& attempt) {
+// Pending until the first of them is due.
+Settlement wait_until_due(const std::vector<HandlerProgress>& left) {
   Settlement settlement;
   settlement.next = Status::pending;
   settlement.cause = Cause::release;
@@ -76,6 +80,11 @@ Settlement wait_for(const std::vector<HandlerProgress>& left, const EventAttempt
     if (one.exhausted) continue;
     if (!settlement.not_before || one.due < *settlement.not_before) settlement.not_before = one.due;
   }
+  return settlement;
+}
+
+Settlement wait_for(const std::vector<HandlerProgress>& left, const EventAttempt& attempt) {
+  Settlement settlement = wait_until_due(left);
   for (const HandlerProgress& one : left) {
     const HandlerRun* run = run_of(attempt, one.handler_name);
     if (run == nullptr || run->outcome.kind != Outcome::Kind::failed) continue;
@@ -83,7 +92,7 @@ Settlement wait_for(const std::vector<HandlerProgress>& left, const EventAttempt
     record(settlement, one);
     break;
   }
-  settlement.lane = lane_of(left, attempt);
+  settlement.lane = lane_of(left, attempt.hosted);
   return settlement;
 }
 
@@ -109,7 +118,85 @@ Decision decide_several(const EventAttempt& attempt, Decision decision, const st
   return decision;
 }
 
+constexpr std::string_view kThenExpired = "; then the claim expired";
+
+// The error that was there before, with the expiry added once; without one there is nothing but the expiry.
+void add_expiry(Settlement& settlement, std::string_view last_error, std::string_view failure_class,
+                std::string_view print) {
+  if (last_error.empty() || failure_class == error_class::claim_expired) return;
+  if (last_error.ends_with(kThenExpired)) last_error.remove_suffix(kThenExpired.size());
+  settlement.last_error = utf8::prefix(last_error, kLastErrorMaxBytes - kThenExpired.size());
+  settlement.last_error += kThenExpired;
+  settlement.error_class = failure_class;
+  settlement.fingerprint = print;
+}
+
+// Which of them may have run under the claim. At least one, if any is left: an event that kills every worker must not
+// go round for ever.
+std::vector<HandlerProgress*> suspects(std::vector<HandlerProgress>& left, const ExpiredAttempt& attempt) {
+  const auto among = [&](auto&& may) {
+    std::vector<HandlerProgress*> found;
+    for (HandlerProgress& one : left) {
+      if (!one.exhausted && may(one)) found.push_back(&one);
+    }
+    return found;
+  };
+  const auto here = [&](const HandlerProgress& one) {
+    return attempt.hosted.empty() || attempt.hosted.contains(one.handler_name);
+  };
+  auto found = among([&](const HandlerProgress& one) { return here(one) && one.due <= attempt.claimed_at; });
+  if (found.empty()) found = among(here);
+  return found.empty() ? among([](const HandlerProgress&) { return true; }) : found;
+}
+
+void count_expiry(HandlerProgress& one, const ExpiredAttempt& attempt, const PolicyOf& policy_of) {
+  Settlement own = settle(one.attempts, Outcome::expired(), policy_of(one.handler_name), attempt.uniform01);
+  add_expiry(own, one.last_error, one.error_class, one.fingerprint);
+  one.due = attempt.now + own.delay;
+  one.exhausted = own.next == Status::failed;
+  one.attempts += own.counts_attempt ? 1 : 0;
+  one.last_error = std::move(own.last_error);
+  one.error_class = std::move(own.error_class);
+  one.fingerprint = std::move(own.fingerprint);
+}
+
+Settlement expire_several(const ExpiredAttempt& attempt, const PolicyOf& policy_of) {
+  std::vector<HandlerProgress> left{attempt.progress.begin(), attempt.progress.end()};
+  std::string counted;
+  for (HandlerProgress* one : suspects(left, attempt)) {
+    count_expiry(*one, attempt, policy_of);
+    if (counted.empty()) counted = one->handler_name;
+  }
+  const auto any = [&](auto&& is) { return std::any_of(left.begin(), left.end(), is); };
+  const bool untried = any([&](const HandlerProgress& one) {
+    return one.attempts == 0 && !one.exhausted && attempt.served.contains(one.handler_name);
+  });
+  const bool exhausted = any([](const HandlerProgress& one) { return one.exhausted; });
+  Settlement settlement = exhausted && !untried ? give_up(left) : wait_until_due(left);
+  if (settlement.next == Status::pending) {
+    settlement.cause = Cause::expire;
+    for (const HandlerProgress& one : left) {
+      if (one.handler_name == counted) record(settlement, one);
+    }
+    // The row goes on telling of the failure that was there before.
+    add_expiry(settlement, attempt.last_error, attempt.error_class, attempt.fingerprint);
+    settlement.lane = lane_of(left, {});
+  }
+  const auto most = std::max_element(left.begin(), left.end(),
+                                     [](const auto& a, const auto& b) { return a.attempts < b.attempts; });
+  settlement.counts_attempt = most->attempts > attempt.attempts;
+  settlement.progress = std::move(left);
+  return settlement;
+}
+
 }  // namespace
+
+Settlement expire(const ExpiredAttempt& attempt, const RetryPolicy& policy, const PolicyOf& policy_of) {
+  if (!attempt.progress.empty()) return expire_several(attempt, policy_of);
+  Settlement settlement = settle(attempt.attempts, Outcome::expired(), policy, attempt.uniform01);
+  add_expiry(settlement, attempt.last_error, attempt.error_class, attempt.fingerprint);
+  return settlement;
+}
 
 Decision decide(const EventAttempt& attempt) {
   Decision decision;

@@ -5,9 +5,11 @@
 // that a live worker serves has had its chance: one context's failure takes nothing from another's.
 #pragma once
 
+#include <functional>
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <sluice/retry_policy.hpp>
@@ -45,5 +47,25 @@ struct Decision {
 };
 
 Decision decide(const EventAttempt& attempt);
+
+/// A claim whose time ran out: how far its worker came is not known. A view, like EventAttempt.
+struct ExpiredAttempt {
+  int attempts = 0;                           ///< of the row, before this attempt
+  std::span<const HandlerProgress> progress;  ///< of the row, as far as the handlers are still subscribed
+  std::string_view last_error;                ///< of the row, like the next two; empty: nothing failed in this cycle
+  std::string_view error_class;
+  std::string_view fingerprint;
+  const HandlerNames& hosted;  ///< handlers of the worker that held the claim; empty: not known
+  const HandlerNames& served;  ///< handlers that some live worker hosts
+  Timestamp claimed_at{};
+  Timestamp now{};
+  double uniform01 = 0.0;  ///< for the jitter
+};
+/// The policy of one handler.
+using PolicyOf = std::function<RetryPolicy(const std::string& handler_name)>;
+
+/// Counts an attempt of the handlers that may have run, and of no others. What is known of each handler stays, and so
+/// does the error of an earlier failure: that the claim expired is added to it.
+Settlement expire(const ExpiredAttempt& attempt, const RetryPolicy& policy, const PolicyOf& policy_of);
 
 }  // namespace sluice

@@ -170,5 +170,124 @@ TEST(Decide, AHandlerThatWasAloneKeepsItsCountWhenASecondSubscribes) {
   EXPECT_EQ(of(decision, "b.one").attempts, 0);
 }
 
+HandlerProgress progress_of(const std::string& name, int attempts, const std::string& error = {}) {
+  HandlerProgress one;
+  one.handler_name = name;
+  one.attempts = attempts;
+  one.due = kNow - 10min;
+  if (!error.empty()) {
+    one.last_error = "TimeoutError: " + error;
+    one.error_class = "TimeoutError";
+    one.fingerprint = "f-" + name;
+  }
+  return one;
+}
+
+struct Expired {
+  int attempts = 0;
+  std::vector<HandlerProgress> progress;
+  std::string last_error;
+  std::string error_class;
+  std::string fingerprint;
+  HandlerNames hosted;
+  HandlerNames served;
+  int most_attempts = 5;
+};
+Settlement expire(const Expired& made) {
+  RetryPolicy most = policy();
+  most.max_attempts = made.most_attempts;
+  return expire(ExpiredAttempt{made.attempts, made.progress, made.last_error, made.error_class, made.fingerprint,
+                               made.hosted, made.served, kNow - 5min, kNow, 0.5},
+                most, [&](const std::string&) { return most; });
+}
+
+TEST(Expire, AnEventThatNeverFailedTellsOfTheExpiry) {
+  const Settlement settlement = expire(Expired{});
+  EXPECT_EQ(settlement.next, Status::pending);
+  EXPECT_EQ(settlement.cause, Cause::expire);
+  EXPECT_TRUE(settlement.counts_attempt);
+  EXPECT_EQ(settlement.last_error, "ClaimExpired: claim expired");
+  EXPECT_EQ(settlement.error_class, "ClaimExpired");
+}
+
+TEST(Expire, TheErrorOfAnEarlierFailureStaysAndTheExpiryIsAddedOnce) {
+  Expired made;
+  made.attempts = 1;
+  made.last_error = "TimeoutError: no answer";
+  made.error_class = "TimeoutError";
+  made.fingerprint = "f1";
+  for (int expiry = 0; expiry < 2; ++expiry) {
+    const Settlement settlement = expire(made);
+    EXPECT_EQ(settlement.last_error, "TimeoutError: no answer; then the claim expired");
+    EXPECT_EQ(settlement.error_class, "TimeoutError");
+    EXPECT_EQ(settlement.fingerprint, "f1");
+    made.last_error = settlement.last_error;
+  }
+  made.last_error = "TimeoutError: " + std::string(kLastErrorMaxBytes, 'x');
+  EXPECT_EQ(expire(made).last_error.size(), kLastErrorMaxBytes);
+}
+
+TEST(Expire, AttemptsNeverPassTheMaximum) {
+  Expired made;
+  made.attempts = 5;
+  EXPECT_EQ(expire(made).next, Status::failed);
+  EXPECT_FALSE(expire(made).counts_attempt);
+  made.attempts = 4;
+  EXPECT_EQ(expire(made).next, Status::failed);
+  EXPECT_TRUE(expire(made).counts_attempt);
+}
+
+TEST(Expire, AHandlerThatIsOutOfAttemptsStaysSo) {
+  HandlerProgress spent = progress_of("b.spent", 5, "refused");
+  spent.exhausted = true;
+  Expired made{.attempts = 5, .progress = {spent, progress_of("a.other", 0)}, .hosted = {"a.other"}};
+  made.served = {"a.other", "a.untried"};
+  made.progress.push_back(progress_of("a.untried", 0));
+  const Settlement settlement = expire(made);
+  EXPECT_EQ(settlement.next, Status::pending) << "one that is served has not had its first try";
+  ASSERT_EQ(settlement.progress.size(), 3U);
+  EXPECT_EQ(settlement.progress[0], spent);
+  EXPECT_EQ(settlement.progress[1].attempts, 1);
+  EXPECT_EQ(settlement.progress[1].due, kNow + 1s);
+  EXPECT_EQ(settlement.progress[2], progress_of("a.untried", 0));
+  EXPECT_FALSE(settlement.counts_attempt) << "the row counts the most tried handler";
+}
+
+TEST(Expire, WithAFirstTryOfEverybodyTheEventFailsWithTheErrorOfTheSpentHandler) {
+  HandlerProgress spent = progress_of("b.spent", 5, "refused");
+  spent.exhausted = true;
+  const Settlement settlement = expire(Expired{
+      .attempts = 5, .progress = {spent, progress_of("a.other", 0)}, .hosted = {"a.other"}, .served = {"a.other"}});
+  EXPECT_EQ(settlement.next, Status::failed);
+  EXPECT_EQ(settlement.last_error, "TimeoutError: refused");
+  EXPECT_EQ(settlement.progress[1].attempts, 1);
+  EXPECT_FALSE(settlement.counts_attempt);
+}
+
+TEST(Expire, OnlyHandlersOfTheLostWorkerThatWereDueAreCounted) {
+  HandlerProgress later = progress_of("a.later", 1, "no answer");
+  later.due = kNow + 1h;
+  const Expired made{.attempts = 2,
+                     .progress = {progress_of("a.due", 2, "no answer"), later, progress_of("b.elsewhere", 1)},
+                     .last_error = "TimeoutError: no answer",
+                     .error_class = "TimeoutError",
+                     .fingerprint = "f",
+                     .hosted = {"a.due", "a.later"},
+                     .served = {"b.elsewhere"}};
+  const Settlement settlement = expire(made);
+  EXPECT_EQ(settlement.progress[0].attempts, 3);
+  EXPECT_EQ(settlement.progress[0].last_error, "TimeoutError: no answer; then the claim expired");
+  EXPECT_EQ(settlement.progress[1], later);
+  EXPECT_EQ(settlement.progress[2], progress_of("b.elsewhere", 1));
+  EXPECT_TRUE(settlement.counts_attempt);
+  EXPECT_EQ(settlement.not_before, kNow - 10min) << "the one elsewhere is due";
+}
+
+TEST(Expire, SomebodyIsCountedAlsoWhenNobodyFits) {
+  const Settlement settlement =
+      expire(Expired{.progress = {progress_of("a.one", 0)}, .hosted = {"c.unknown"}, .served = {}});
+  EXPECT_EQ(settlement.progress[0].attempts, 1);
+}
+
 }  // namespace
 }  // namespace sluice

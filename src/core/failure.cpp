@@ -9,7 +9,6 @@ namespace sluice {
 
 namespace {
 
-constexpr std::size_t kLastErrorMaxBytes = 4096;
 constexpr std::size_t kClassMaxBytes = 128;
 constexpr std::string_view kCutMark = "…";
 

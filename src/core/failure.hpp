@@ -1,6 +1,7 @@
 // What a failure is, and whether it is worth another attempt.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,8 @@ inline constexpr std::string_view operational = "OperationalError";  ///< transi
 inline constexpr std::string_view claim_expired = "ClaimExpired";    ///< transient
 inline constexpr std::string_view unknown = "Error";                 ///< transient
 }  // namespace error_class
+
+inline constexpr std::size_t kLastErrorMaxBytes = 4096;
 
 /// A failure of one handler. `error_class` is what `split_part(last_error, ':', 1)` yields.
 struct Failure {

@@ -24,6 +24,7 @@ constexpr std::array<std::pair<std::string_view, OperationState>, 6> kStates{{
 
 constexpr Duration kLookAgain = std::chrono::milliseconds{200};
 constexpr Duration kSecond = std::chrono::seconds{1};
+constexpr Duration kLookAtEnded = std::chrono::seconds{5};
 
 template <class Table, class Value>
 std::string_view name_in(const Table& table, Value value) {
@@ -85,6 +86,8 @@ bool is_over(OperationState state) {
 }
 
 OperationStep next_step(const OperationProgress& progress, Timestamp now) {
+  // What is over has only events in flight left to be counted; they may wait for a worker for days.
+  if (is_over(progress.state)) return wait_for(kLookAtEnded);
   if (progress.state != OperationState::running) return wait_for(kSecond);
   const OperationCounts& counts = progress.counts;
   const std::int64_t settled = counts.delivered + counts.failed_again;

@@ -37,6 +37,8 @@ struct FailedAttempt {
 
 Settlement after_failure(const FailedAttempt& attempt, const RetryPolicy& policy, double uniform01) {
   Settlement settlement = count_failure(attempt.failure);
+  // A policy that was made stricter meanwhile does not make the count pass its maximum.
+  settlement.counts_attempt = attempt.attempts_before < policy.max_attempts;
   const bool last_attempt = attempt.attempts_before >= policy.max_attempts - 1;
   if (last_attempt || classify(attempt.failure, policy) == Disposition::terminal) {
     settlement.next = Status::failed;

@@ -65,6 +65,7 @@ Result<void> Daemon::begin(const config::Config& config) {
           },
           [] {}},
          nothing_);
+  launch({"subscriptions", [this](const std::stop_token&) { return delivery_.reconcile(); }, [] {}}, nothing_);
   ready_ = true;
   return {};
 }
@@ -72,8 +73,17 @@ Result<void> Daemon::begin(const config::Config& config) {
 // What a daemon of this machine held when it was killed. Failing is no reason not to start: the claims run out.
 void Daemon::take_back_orphans(const config::Config& config) {
   const runtime::SupervisorOptions options = supervisor_options(config);
-  runtime::Reaper reaper{
-      parts_.store, parts_.store, parts_.logger, {config.retry, parts_.uniform01, options.on_failed}};
+  const auto retry_of = [&config](const std::string& name) -> std::optional<RetryPolicy> {
+    for (const auto& one : config.declared.subscriptions) {
+      if (one.handler_name == name) return one.retry;
+    }
+    return std::nullopt;
+  };
+  runtime::Reaper reaper{parts_.store,
+                         parts_.store,
+                         parts_.store,
+                         parts_.logger,
+                         {config.retry, parts_.uniform01, options.on_failed, retry_of}};
   const auto taken =
       runtime::take_back_orphans(parts_.store, {identity_, parts_.process_is_gone}, reaper, parts_.logger);
   if (!taken) runtime::log_error(parts_.logger, "cannot look for what a killed worker left behind", taken.error());

@@ -1,6 +1,7 @@
 #include "daemon/delivery.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "ops/sinks.hpp"
@@ -56,6 +57,11 @@ Result<std::unique_ptr<runtime::Supervisor>> Delivery::begin(const Shift& shift,
   if (!hosted) return std::move(hosted).error();
   runtime::SupervisorOptions options = parts_.options(shift.config);
   options.worker.identity = parts_.fresh_identity();
+  options.declared_by = shift.config.declarer;
+  options.retry_of = [all = shift.config.declared.subscriptions](const std::string& name) {
+    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.handler_name == name; });
+    return found == all.end() ? std::nullopt : std::optional{found->retry};
+  };
   // Once per process is enough.
   options.reap = options.sweep = first;
   options.patrol.enabled = options.patrol.enabled && first;
@@ -87,6 +93,7 @@ Result<void> Delivery::start(const config::Config& config) {
   if (!prepared) return std::move(prepared).error();
   std::shared_ptr<Shift> shift = *std::move(prepared);
   if (auto forgotten = forget_log_handler(*shift); !forgotten) return forgotten;
+  if (auto noted = note_leftovers(*shift); !noted) return noted;
   if (auto begun = begin(*shift); !begun) return begun;
   const std::lock_guard lock{mutex_};
   current_ = std::move(shift);
@@ -97,6 +104,14 @@ Result<void> Delivery::start(const config::Config& config) {
 Result<void> Delivery::forget_log_handler(const Shift& shift) {
   if (shift.config.declared.subscriptions.empty() || declares(shift.config, kLogHandler)) return {};
   return unsubscribe(parts_.store, parts_.generation, std::string{kLogHandler});
+}
+
+Result<void> Delivery::note_leftovers(const Shift& shift) {
+  std::set<std::string, std::less<>> declared;
+  for (const auto& [sink, handlers] : shift.served) declared.insert(handlers.begin(), handlers.end());
+  if (auto noted = leftovers_.note(shift.config.declarer, declared); !noted) return noted;
+  const auto done = leftovers_.step();
+  return done ? Result<void>{} : Result<void>{done.error()};
 }
 
 Result<void> Delivery::forget(const Shift& before, const Shift& after) {
@@ -116,6 +131,7 @@ Result<void> Delivery::reload(const config::Config& config) {
   const std::shared_ptr<Shift> before = current_;
   stop();
   auto begun = forget(*before, *next);
+  if (begun) begun = note_leftovers(*next);
   if (begun) begun = begin(*next);
   const std::shared_ptr<Shift>& chosen = begun ? next : before;
   if (!begun) {

@@ -13,6 +13,7 @@
 
 #include "config/config.hpp"
 #include "daemon/handlers.hpp"
+#include "daemon/leftovers.hpp"
 #include "daemon/sink_board.hpp"
 #include "http/desk.hpp"
 #include "runtime/supervisor.hpp"
@@ -43,11 +44,14 @@ struct DeliveryParts {
 class Delivery final : public http::SinkDesk {
  public:
   explicit Delivery(DeliveryParts parts)
-      : parts_(std::move(parts)), board_({parts_.store, parts_.fresh_identity(), parts_.logger, [this] { wake(); }}) {}
+      : parts_(std::move(parts)),
+        board_({parts_.store, parts_.fresh_identity(), parts_.logger, [this] { wake(); }}),
+        leftovers_(parts_.store, parts_.generation, parts_.logger) {}
   ~Delivery() override { stop(); }
   Delivery(const Delivery&) = delete;
   Delivery& operator=(const Delivery&) = delete;
 
+  /// Handlers that an earlier run under this configuration declared, and that it no longer declares, are unsubscribed.
   Result<void> start(const config::Config& config);
   /// Finishes what is in flight under the old configuration, then goes on under the new one. Handlers that it no
   /// longer declares are unsubscribed. After an error the old one is back in force.
@@ -57,6 +61,9 @@ class Delivery final : public http::SinkDesk {
 
   /// Something may be claimable.
   void wake();
+
+  /// Goes on with unsubscribing what other workers still served at the start; how long to rest then.
+  Result<Duration> reconcile() { return leftovers_.step(); }
 
   /// Why the workers cannot claim or settle at present; none: they can.
   [[nodiscard]] std::optional<Error> trouble() const;
@@ -85,10 +92,12 @@ class Delivery final : public http::SinkDesk {
   [[nodiscard]] Outlet outlet(const Shift& shift, const std::string& sink) const;
   Result<void> forget(const Shift& before, const Shift& after);
   Result<void> forget_log_handler(const Shift& shift);
+  Result<void> note_leftovers(const Shift& shift);
   Result<std::shared_ptr<sink::Sink>> find(const std::string& name) const;
 
   DeliveryParts parts_;
   mutable SinkBoard board_;
+  Leftovers leftovers_;
   mutable std::mutex mutex_;        // guards the pointer, for the desk
   std::shared_ptr<Shift> current_;  // none: stopped
 };

@@ -18,9 +18,10 @@ Response health(const Call&) { return json_response(200, R"({"status":"ok"})"); 
 
 Response readiness(Desk& desk) {
   if (desk.ready && !desk.ready()) return problem(503, "stopping", "the daemon is stopping");
-  const auto now = desk.store.now();
-  if (!now) {
-    Error error = now.error();
+  // The subscriptions, because a database can answer and have lost its schema.
+  const auto registry = desk.store.registry(desk.generation);
+  if (!registry) {
+    Error error = registry.error();
     error.code = ErrorCode::unavailable;
     return problem(error);
   }

@@ -56,6 +56,7 @@ runtime::SupervisorOptions supervisor_options(const ListenerOptions& options, Ge
   runtime::SupervisorOptions made;
   made.worker.generation = generation;
   made.worker.identity = identity;
+  made.declared_by = "listener:" + identity.substr(0, identity.find(':'));
   made.worker.batch_max = options.batch;
   made.worker.batch_min = std::min(kFirstBatch, options.batch);
   made.worker.ttl = options.claim_ttl;
@@ -102,7 +103,8 @@ class EventListener::Impl {
   Result<void> start() {
     if (supervisor_) return invalid("start", "the listener was started before");
     auto logger = library::make_logger({options_.service, options_.environment, options_.log}, generation_);
-    auto started = runtime::Supervisor::start(*opened_.store, std::move(handlers_), std::move(logger),
+    // A copy: whoever fails to start, because the database is away for a moment, may try again.
+    auto started = runtime::Supervisor::start(*opened_.store, handlers_, std::move(logger),
                                               supervisor_options(options_, generation_, identity_));
     if (!started) return in_terms_of_options(std::move(started).error());
     supervisor_ = *std::move(started);

@@ -15,6 +15,8 @@ constexpr Duration kReaperCritical = minutes{10};
 constexpr Duration kSweepWarning = days{1};
 // A publisher that is a moment ahead of its subscriber is no news.
 constexpr Duration kUnwantedPatience = minutes{1};
+// A deployment or a reboot takes minutes.
+constexpr Duration kUnservedPatience = std::chrono::hours{1};
 
 void judge_reaper(const DoctorFacts& facts, Findings& findings) {
   if (!facts.diagnosis.expired || !facts.now) return;
@@ -155,6 +157,43 @@ void judge_subscriptions(const DoctorFacts& facts, Findings& findings) {
        "target or generation of the publisher"});
 }
 
+bool is_retired(const DoctorFacts& facts, Generation generation) {
+  if (!facts.survey) return false;
+  const auto& all = facts.survey->generations;
+  return std::any_of(all.begin(), all.end(), [&](const GenerationStatus& one) {
+    return one.generation == generation && one.state == GenerationState::retired;
+  });
+}
+
+std::string declarer_in_words(const std::string& declared_by) {
+  if (declared_by.empty()) return "nobody knows who declared it";
+  if (declared_by == "pull") return "declared by workers that pull";
+  return "declared by " + declared_by;
+}
+
+// While a subscription stands, every event that it matches waits for its handler.
+void judge_declarers(const DoctorFacts& facts, Findings& findings) {
+  if (!facts.subscriptions || !facts.now) return;
+  std::vector<std::string> all;
+  const store::SubscriptionRecord* first = nullptr;
+  for (const store::SubscriptionRecord& one : *facts.subscriptions) {
+    if (*facts.now - one.served_at < kUnservedPatience || is_retired(facts, one.generation)) continue;
+    if (first == nullptr || one.served_at < first->served_at) first = &one;
+    all.push_back(one.subscription.handler_name + " in generation " + std::to_string(one.generation) + ", for " +
+                  roughly(*facts.now - one.served_at) + " (" + declarer_in_words(one.declared_by) + ")");
+  }
+  if (first == nullptr) {
+    return findings.ok(FindingId::subscription_unserved,
+                       "every subscription was served within the last " + roughly(kUnservedPatience));
+  }
+  findings.add({FindingId::subscription_unserved, Severity::warning,
+                "no worker has served " + first->subscription.handler_name + " for " +
+                    roughly(*facts.now - first->served_at) + ": every event that it subscribes to waits for it",
+                enumerated(all),
+                "start it again; or, if it never comes back: sluice subscription remove " +
+                    first->subscription.handler_name + " --generation " + std::to_string(first->generation) + " --reason '…'"});
+}
+
 std::string why_overdue(store::OverdueEvent::Cause cause) {
   switch (cause) {
     case store::OverdueEvent::Cause::passed_over:
@@ -218,6 +257,7 @@ void judge_delivery(const DoctorFacts& facts, Findings& findings) {
   judge_generations(facts, findings);
   judge_sinks(facts, findings);
   judge_subscriptions(facts, findings);
+  judge_declarers(facts, findings);
   judge_overdue(facts, findings);
   judge_dead_letters(facts, findings);
 }

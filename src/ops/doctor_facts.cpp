@@ -32,6 +32,7 @@ class Gathering {
     keep(facts_.stopped_sinks, "sinks", stopped_sinks(store_));
     if (facts_.survey) look_for_generations();
     keep(facts_.unsubscribed, "events that nobody subscribes to", store_.unsubscribed());
+    keep(facts_.subscriptions, "subscriptions", store_.subscriptions());
     keep(facts_.overdue, "events that are overdue",
          store_.overdue({.patience = kDeliveryPatience, .alive_within = kAliveWithin, .limit = kOverdueLook}));
     keep(facts_.dead_letters, "dead letters", tally_dead(store_, kDeadLook));

@@ -33,6 +33,7 @@ struct DoctorFacts {
   std::optional<std::vector<store::SinkRecord>> stopped_sinks;
   std::set<Generation> missing_generations;  ///< with events, though nobody could ever claim them
   std::optional<std::vector<store::UnsubscribedCount>> unsubscribed;
+  std::optional<std::vector<store::SubscriptionRecord>> subscriptions;
   std::optional<std::vector<store::OverdueEvent>> overdue;  ///< at most kOverdueLook, the longest due first
   std::optional<DeadTally> dead_letters;                    ///< at most kDeadLook
   std::vector<store::Unseen> unseen;

@@ -44,10 +44,8 @@ void judge_log(const store::FileFacts& file, Findings& findings) {
   const std::string size = "the write-ahead log has " + bytes_text(file.wal_bytes);
   if (file.wal_bytes < kLargeWal) return findings.ok(FindingId::sqlite_wal, size);
   findings.add({FindingId::sqlite_wal, Severity::warning, size + ": it is not moved into " + file.path,
-                file.checkpoints_elsewhere
-                    ? "Another process has the duty to move it; a reader that never ends keeps it "
-                      "from doing so, and so does a process that hangs."
-                    : "A process that reads for long, or one that ended without closing the file.",
+                "Whoever writes moves it. A reader that never ends keeps it from doing so, and so does a process that "
+                "hangs while it writes.",
                 "end programs that keep a read transaction open on the file (lsof " + file.path + "), then: sqlite3 " +
                     file.path + " 'pragma wal_checkpoint(truncate)'"});
 }

@@ -339,6 +339,29 @@ TEST(DoctorDelivery, StrandedEventsAreCountedByCauseAndTheLatestIsNamed) {
   EXPECT_THAT(finding.fix, HasSubstr("sluice event show " + latest.to_string()));
 }
 
+TEST(DoctorDelivery, ASubscriptionWhoseDeclarerIsGoneIsNamed) {
+  auto facts = healthy_server();
+  const auto subscribed = [](const std::string& name, Duration ago, const std::string& by) {
+    return store::SubscriptionRecord{{.handler_name = name}, 1, kStart - 24h, by, kStart - ago};
+  };
+  facts.subscriptions = {{subscribed("billing.meter", 59min, "serve:web1:/etc/sluice.toml")}};
+  EXPECT_EQ(the(facts, FindingId::subscription_unserved).severity, Severity::ok);
+  facts.subscriptions->push_back(subscribed("shop.mailer", 3h, "serve:web1:/etc/old.toml"));
+  facts.subscriptions->push_back(subscribed("shop.other", 2h, "pull"));
+  const Finding finding = the(facts, FindingId::subscription_unserved);
+  EXPECT_EQ(finding.severity, Severity::warning);
+  EXPECT_THAT(finding.title, HasSubstr("shop.mailer for 3h"));
+  EXPECT_THAT(finding.detail, HasSubstr("declared by serve:web1:/etc/old.toml"));
+  EXPECT_THAT(finding.detail, HasSubstr("declared by workers that pull"));
+  EXPECT_THAT(finding.detail, testing::Not(HasSubstr("billing.meter")));
+  EXPECT_THAT(finding.fix, HasSubstr("sluice subscription remove shop.mailer --generation 1"));
+  facts.survey = GenerationSurvey{};
+  facts.survey->generations.push_back({});
+  facts.survey->generations.back().generation = 1;
+  facts.survey->generations.back().state = GenerationState::retired;
+  EXPECT_EQ(the(facts, FindingId::subscription_unserved).severity, Severity::ok) << "nobody serves it on purpose";
+}
+
 TEST(DoctorDelivery, RetentionMayBeADayLate) {
   auto facts = healthy_server();
   const Timestamp due = kStart - facts.retention.outbox.active;

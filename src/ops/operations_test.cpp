@@ -190,6 +190,24 @@ TEST_F(Operations, ARoundStepsWhatRunsAndAReleaseLetsOthersIn) {
   EXPECT_THAT(*store_->runnable_operations("two"), ElementsAre(planned.operation.id));
 }
 
+// 62 delivered, 1 in flight, for ever: the one comes to its end after the operator has cancelled.
+TEST_F(Operations, ARoundCountsWhatWasInFlightWhenItWasCancelled) {
+  const BulkPlan planned = plan();
+  start(planned);
+  OperationRunner runner{*store_, "one"};
+  ASSERT_TRUE(runner.round());
+  const auto replayed = store_.claim_all();
+  test::must(store_->change_operation(planned.operation.id, {store::OperationChange::What::cancel, 0}, kOperator));
+  ASSERT_TRUE(runner.round());
+  EXPECT_EQ(test::must(store_->operation(planned.operation.id)).progress.counts.in_flight(), 5);
+  for (const auto& event : replayed) store_.settle(event, Outcome::handled());
+  ASSERT_TRUE(runner.round());
+  const auto ended = test::must(store_->operation(planned.operation.id));
+  EXPECT_EQ(ended.progress.state, OperationState::cancelled);
+  EXPECT_EQ(ended.progress.counts.delivered, 5);
+  EXPECT_EQ(ended.progress.counts.in_flight(), 0);
+}
+
 // Whatever call fails, and whether or not it was done: in the end each event was replayed exactly once.
 TEST_F(Operations, AFaultAtAnyCallCostsTimeOnly) {
   for (const test::Fault fault : {test::Fault::before, test::Fault::after}) {

@@ -23,7 +23,6 @@ std::string file_json(const store::FileFacts& file) {
       .raw("disk_free_bytes", optional_number(file.disk_free_bytes))
       .text("journal_mode", file.journal_mode)
       .text("owner", file.owner)
-      .boolean("checkpoints_elsewhere", file.checkpoints_elsewhere)
       .str();
 }
 

@@ -106,6 +106,8 @@ std::string to_json(const SubscriptionStatus& status) {
       .text("context", subscription.context)
       .text("channel", subscription.channel)
       .time("registered_at", status.record.registered_at)
+      .text("declared_by", status.record.declared_by)
+      .time("served_at", status.record.served_at)
       .number("workers", status.workers)
       .str();
 }

@@ -21,6 +21,24 @@ bool is_due(const Work& work, std::string_view handler) {
   return true;
 }
 
+// A handler that has had all its attempts, the last of them by a claim that expired or under a more patient policy, does
+// not run again. Until an event has failed with several handlers, the row's count is that of each.
+void close_out_of_attempts(Work& work, const std::vector<const RegisteredHandler*>& open) {
+  auto& all = work.event.progress;
+  const auto is_out = [&](const RegisteredHandler* handler) {
+    return work.event.attempts >= handler->retry.max_attempts;
+  };
+  if (all.empty() && std::any_of(open.begin(), open.end(), is_out)) {
+    for (const RegisteredHandler* handler : open) {
+      all.push_back({handler->name(), work.event.attempts, work.event.claimed_at, is_out(handler), {}, {}, {}});
+    }
+  }
+  for (HandlerProgress& one : all) {
+    const auto own = std::find_if(open.begin(), open.end(), [&](const auto* each) { return each->name() == one.handler_name; });
+    if (own != open.end() && one.attempts >= (*own)->retry.max_attempts) one.exhausted = true;
+  }
+}
+
 std::vector<store::ClaimRef> claims_of(const std::vector<store::ClaimedEvent>& events) {
   std::vector<store::ClaimRef> claims;
   claims.reserve(events.size());
@@ -72,19 +90,25 @@ Result<std::vector<Work>> Dispatcher::plan(std::vector<store::ClaimedEvent> even
     if (auto released = settler_.settle(); !released) return std::move(released).error();
     return std::move(found).error();
   }
+  std::vector<const RegisteredHandler*> open;
   for (std::size_t i = 0; i < works.size(); ++i) {
     if (works[i].event.unreadable) {
       works[i].notes.push_back({{}, unreadable_outcome(works[i].event), {}, false});
       continue;
     }
+    open.clear();
     for (const std::string& name : subscribed[i]) {
       const RegisteredHandler* handler = environment_.handlers.find(name);
       if (handler == nullptr) continue;
       if (works[i].handled_before.contains(name)) {
         works[i].notes.push_back({name, Outcome::handled(), {}, true});
-      } else if (is_due(works[i], name)) {
-        works[i].to_run.push_back(handler);
+      } else {
+        open.push_back(handler);
       }
+    }
+    close_out_of_attempts(works[i], open);
+    for (const RegisteredHandler* handler : open) {
+      if (is_due(works[i], handler->name())) works[i].to_run.push_back(handler);
     }
   }
   return works;

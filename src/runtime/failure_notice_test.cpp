@@ -78,7 +78,7 @@ TEST_F(FailureNotices, AFailureThatWasFencedIsNotTold) {
   // While the handler runs, the claim runs out and somebody else takes the event.
   ScriptedHandler handler{[&](ScriptedHandler::Events events) {
     clock.advance(301s);
-    EXPECT_TRUE(Reaper(*store, *store, {}, {{}, [] { return 0.5; }}).step(10));
+    EXPECT_TRUE(Reaper(*store, *store, *store, {}, {{}, [] { return 0.5; }}).step(10));
     return std::vector<Verdict>(events.size(), Verdict::failed("TerminalError", "too late"));
   }};
   const auto report = worker(*store, handler.handlers()).step();
@@ -127,7 +127,7 @@ TEST_F(FailureNotices, TheReaperTellsTheIdAndTheErrorOfTheLastExpiry) {
   const auto ids = store.publish(test::events(1));
   ReaperOptions options{{}, [] { return 0.5; }, listener()};
   options.retry.max_attempts = 2;
-  Reaper reaper{*store, *store, {}, options};
+  Reaper reaper{*store, *store, *store, {}, options};
   for (int expiry = 1; expiry <= 2; ++expiry) {
     EXPECT_TRUE(notices.empty());
     store::ClaimRequest request;

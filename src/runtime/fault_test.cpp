@@ -15,7 +15,7 @@ constexpr int kEvents = 12;  // two batches
 class Drive {
  public:
   Drive(store::Store& store, ScriptedHandler& handler, ManualClock& clock)
-      : clock_(clock), worker_(store, handler.handlers()), reaper_(store, store, {}, {{}, [] { return 0.5; }}) {}
+      : clock_(clock), worker_(store, handler.handlers()), reaper_(store, store, store, {}, {{}, [] { return 0.5; }}) {}
 
   void round() {
     (void)worker_.step();

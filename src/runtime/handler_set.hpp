@@ -61,7 +61,7 @@ class HandlerSet {
     RegisteredHandler handler;
     std::unique_ptr<std::counting_semaphore<>> semaphore;
   };
-  std::vector<std::unique_ptr<Entry>> entries_;
+  std::vector<std::shared_ptr<Entry>> entries_;  // a copy shares what limits a handler
   std::set<std::string, std::less<>> names_;
 };
 

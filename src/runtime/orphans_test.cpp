@@ -25,7 +25,7 @@ class Orphans : public testing::Test {
     return id;
   }
   Result<StepReport> take_back(store::Store& from) {
-    Reaper reaper{from, from, {}, {without_jitter(), [] { return 0.5; }}};
+    Reaper reaper{from, from, from, {}, {without_jitter(), [] { return 0.5; }}};
     return take_back_orphans(from, machine, reaper, {});
   }
   std::vector<std::string> workers() {

@@ -125,8 +125,10 @@ Result<void> PullDesk::enlist(PullQuestion& question) {
     if (known == nullptr) return invalid("event_types", "event_types are needed: " + wanted.handler_name + " is new");
     wanted = *known;
   }
-  if (known == nullptr || *known != wanted) {
-    if (auto done = store_.subscribe(options_.generation, std::span{&wanted, 1}); !done) return done;
+  // Once per process also when it is known: whoever declared it before may withdraw it otherwise.
+  if (known == nullptr || *known != wanted || !declared_.contains(wanted.handler_name)) {
+    if (auto done = store_.subscribe(options_.generation, std::span{&wanted, 1}, "pull"); !done) return done;
+    declared_.insert(wanted.handler_name);
     if (auto fresh = registry_.refresh(); !fresh) return fresh;
   }
   return presence_.note({wanted.handler_name, question.worker});
@@ -169,6 +171,7 @@ Result<std::vector<PulledEvent>> PullDesk::look(PullQuestion& question) {
   request.ttl = question.ttl;
   request.interests = subscription.interests();
   request.handlers = {subscription.handler_name};
+  request.settled_here = false;
   const auto begun = std::chrono::steady_clock::now();
   auto events = store_.claim(request);
   if (!events) {

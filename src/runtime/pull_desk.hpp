@@ -105,6 +105,7 @@ class PullDesk {
   // The desk's thread alone:
   std::vector<Waiter> waiting_;
   ClaimObserver observer_;
+  std::set<std::string, std::less<>> declared_;              ///< handlers that were subscribed from here
   TimePoint refreshed_{};                                    ///< the registry
   std::map<std::string, TimePoint, std::less<>> next_look_;  ///< by handler: nothing was there; look again then
   std::jthread thread_;

@@ -112,7 +112,7 @@ TEST_F(PullDeskTest, AnEventThatItsHandlerHasHandledIsNotHandedOutAgain) {
   const auto held = pull();
   ASSERT_EQ(held.size(), 1U);
   clock.advance(61s);
-  Reaper reaper{*store, *store, {}, {without_jitter(), [] { return 0.5; }}};
+  Reaper reaper{*store, *store, *store, {}, {without_jitter(), [] { return 0.5; }}};
   ASSERT_EQ(reaper.step(10)->retried, 1);
   EXPECT_EQ(settle(held[0], Outcome::handled()).kind, PullVerdict::Kind::fenced);
   EXPECT_EQ(store.event(id).status, Status::pending);
@@ -150,7 +150,7 @@ TEST_F(PullDeskTest, AStoreThatIsAwayIsToldAndTheNextQuestionWorks) {
     }
     faulty.fail_call(0, test::Fault::before, 0);
     clock.advance(61s);
-    Reaper reaper{*store, *store, {}, {without_jitter(), [] { return 0.5; }}};
+    Reaper reaper{*store, *store, *store, {}, {without_jitter(), [] { return 0.5; }}};
     ASSERT_TRUE(reaper.step(10));
     clock.advance(300s);
   }

@@ -1,25 +1,47 @@
 #include "runtime/reaper.hpp"
 
+#include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
+
+#include "core/decide.hpp"
 
 namespace sluice::runtime {
 namespace {
 
+constexpr Duration kWorkersRemembered = std::chrono::hours{24};  // the store forgets them then
+
 FailureNotice notice_of(const store::ExpiredClaim& expired, const Settlement& settlement) {
   FailureNotice notice;
   notice.event_id = expired.claim.event_id;
-  notice.error_class = settlement.error_class;
-  notice.fingerprint = settlement.fingerprint;
-  notice.last_error = settlement.last_error;
-  notice.attempts = expired.attempts + 1;
+  notice.error_class = settlement.records_error ? settlement.error_class : expired.error_class;
+  notice.fingerprint = settlement.records_error ? settlement.fingerprint : expired.fingerprint;
+  notice.last_error = settlement.records_error ? settlement.last_error : expired.last_error;
+  notice.attempts = expired.attempts + (settlement.counts_attempt ? 1 : 0);
   return notice;
+}
+
+bool is_of(std::string_view worker, std::string_view identity) {
+  return worker == identity || (worker.starts_with(identity) && worker.substr(identity.size()).starts_with('/'));
 }
 
 }  // namespace
 
-Reaper::Reaper(store::Maintaining& expired, store::Claiming& claims, telemetry::Logger logger, ReaperOptions options)
-    : expired_(expired), claims_(claims), logger_(std::move(logger)), options_(std::move(options)) {}
+/// Who is subscribed, and who hosts what: read once for a batch of claims.
+struct Reaper::Surroundings {
+  std::vector<store::WorkerRecord> workers;
+  std::map<Generation, HandlerNames> subscribed;  ///< of generations in which some event waits for particular handlers
+  std::optional<store::RegistryVersion> version;
+};
+
+Reaper::Reaper(store::Maintaining& expired, store::Claiming& claims, store::Registering& registry,
+               telemetry::Logger logger, ReaperOptions options)
+    : expired_(expired),
+      claims_(claims),
+      registry_(registry),
+      logger_(std::move(logger)),
+      options_(std::move(options)) {}
 
 Result<StepReport> Reaper::step(int limit) {
   const auto expired = expired_.expired_claims(limit);
@@ -27,15 +49,74 @@ Result<StepReport> Reaper::step(int limit) {
   return take_back(*expired);
 }
 
+Result<Reaper::Surroundings> Reaper::look_around(const std::vector<store::ExpiredClaim>& claims) {
+  Surroundings around;
+  auto workers = registry_.workers(kWorkersRemembered);
+  if (!workers) return std::move(workers).error();
+  around.workers = *std::move(workers);
+  for (const store::ExpiredClaim& claim : claims) {
+    if (claim.progress.empty() || around.subscribed.contains(claim.generation)) continue;
+    const auto registry = registry_.registry(claim.generation);
+    if (!registry) return registry.error();
+    // All generations share one version. The oldest that was read is what the decisions are based on.
+    around.version = std::min(around.version.value_or(registry->version), registry->version);
+    HandlerNames& names = around.subscribed[claim.generation];
+    for (const auto& record : registry->subscriptions) names.insert(record.subscription.handler_name);
+  }
+  return around;
+}
+
+RetryPolicy Reaper::policy_of(const std::string& handler_name) const {
+  if (options_.retry_of) {
+    if (auto known = options_.retry_of(handler_name)) return *std::move(known);
+  }
+  return options_.retry;
+}
+
+Settlement Reaper::decide(const store::ExpiredClaim& claim, const Surroundings& around) const {
+  HandlerNames hosted;
+  HandlerNames served;
+  for (const store::WorkerRecord& worker : around.workers) {
+    if (is_of(claim.worker, worker.identity)) hosted.insert(worker.handlers.begin(), worker.handlers.end());
+    const bool alive = worker.seen_at >= claim.seen_at - options_.alive_within;
+    if (alive && worker.generation == claim.generation) served.insert(worker.handlers.begin(), worker.handlers.end());
+  }
+  // A handler that nobody subscribes any more would never be tried: nothing may wait for it.
+  std::vector<HandlerProgress> progress = claim.progress;
+  if (const auto known = around.subscribed.find(claim.generation); known != around.subscribed.end()) {
+    std::erase_if(progress, [&](const HandlerProgress& one) { return !known->second.contains(one.handler_name); });
+  }
+  // Which of its handlers the event is for is not known: the most patient one decides.
+  std::optional<RetryPolicy> policy;
+  for (const std::string& handler : hosted) {
+    RetryPolicy own = policy_of(handler);
+    if (!policy || own.max_attempts > policy->max_attempts) policy = std::move(own);
+  }
+  return expire({.attempts = claim.attempts,
+                 .progress = progress,
+                 .last_error = claim.last_error,
+                 .error_class = claim.error_class,
+                 .fingerprint = claim.fingerprint,
+                 .hosted = hosted,
+                 .served = served,
+                 .claimed_at = claim.claimed_at,
+                 .now = claim.seen_at,
+                 .uniform01 = options_.uniform01()},
+                policy.value_or(options_.retry), [this](const std::string& name) { return policy_of(name); });
+}
+
 Result<StepReport> Reaper::take_back(const std::vector<store::ExpiredClaim>& expired) {
   if (expired.empty()) return StepReport{};
   std::vector<store::SettleItem> items;
-  items.reserve(expired.size());
-  for (const store::ExpiredClaim& claim : expired) {
-    items.push_back(
-        {claim.claim, settle(claim.attempts, Outcome::expired(), options_.retry, options_.uniform01()), {}, {}});
+  Result<store::SettleReport> settled = store::registry_changed();
+  // The subscriptions may change between the look and the settle; if they do so all the time, the next step comes to it.
+  for (int tries = 0; tries < 2 && !settled && store::is_registry_changed(settled.error()); ++tries) {
+    const auto around = look_around(expired);
+    if (!around) return around.error();
+    items.clear();
+    for (const store::ExpiredClaim& claim : expired) items.push_back({claim.claim, decide(claim, *around), {}, {}});
+    settled = claims_.settle(items, around->version);
   }
-  const auto settled = claims_.settle(items);
   if (!settled) return settled.error();
 
   const std::set<Uuid> fenced(settled->fenced.begin(), settled->fenced.end());
@@ -46,10 +127,11 @@ Result<StepReport> Reaper::take_back(const std::vector<store::ExpiredClaim>& exp
     if (fenced.contains(items[i].claim.event_id)) continue;
     const bool failed = items[i].settlement.next == Status::failed;
     ++(failed ? report.failed : report.retried);
-    logger_.warn("claim expired", {{"event_id", items[i].claim.event_id.to_string()},
-                                   {"claimed_by", expired[i].worker},
-                                   {"attempts", expired[i].attempts + 1},
-                                   {"status_result", failed ? "failed" : "retry"}});
+    logger_.warn("claim expired",
+                 {{"event_id", items[i].claim.event_id.to_string()},
+                  {"claimed_by", expired[i].worker},
+                  {"attempts", expired[i].attempts + (items[i].settlement.counts_attempt ? 1 : 0)},
+                  {"status_result", failed ? "failed" : "retry"}});
     if (failed && options_.on_failed) options_.on_failed(notice_of(expired[i], items[i].settlement));
   }
   return report;

@@ -4,6 +4,9 @@
 #pragma once
 
 #include <functional>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include <sluice/result.hpp>
 #include <sluice/retry_policy.hpp>
@@ -15,15 +18,19 @@
 namespace sluice::runtime {
 
 struct ReaperOptions {
-  RetryPolicy retry;
+  RetryPolicy retry;  ///< of handlers that `retry_of` does not know
   std::function<double()> uniform01;  ///< random numbers in [0, 1) for the jitter; from any thread
   FailureListener on_failed{};        ///< told the id and the error only
+  /// The policy of a handler, as far as it is known here.
+  std::function<std::optional<RetryPolicy>(const std::string& handler_name)> retry_of{};
+  Duration alive_within = std::chrono::seconds{30};  ///< a worker not seen for longer serves nothing
 };
 
 class Reaper {
  public:
   /// The references outlive the reaper.
-  Reaper(store::Maintaining& expired, store::Claiming& claims, telemetry::Logger logger, ReaperOptions options);
+  Reaper(store::Maintaining& expired, store::Claiming& claims, store::Registering& registry, telemetry::Logger logger,
+         ReaperOptions options);
 
   /// One batch of at most `limit`. In the report `claimed` is how many claims had expired.
   Result<StepReport> step(int limit);
@@ -32,8 +39,14 @@ class Reaper {
   Result<StepReport> take_back(const std::vector<store::ExpiredClaim>& claims);
 
  private:
+  struct Surroundings;
+  Result<Surroundings> look_around(const std::vector<store::ExpiredClaim>& claims);
+  [[nodiscard]] Settlement decide(const store::ExpiredClaim& claim, const Surroundings& around) const;
+  [[nodiscard]] RetryPolicy policy_of(const std::string& handler_name) const;
+
   store::Maintaining& expired_;
   store::Claiming& claims_;
+  store::Registering& registry_;
   telemetry::Logger logger_;
   ReaperOptions options_;
 };

@@ -13,7 +13,7 @@ class ReaperTest : public testing::Test {
   ReaperTest() { options.retry.jitter = Jitter::none; }
 
   StepReport step(int limit = 100) {
-    const auto report = Reaper{*store, *store, {}, options}.step(limit);
+    const auto report = Reaper{*store, *store, *store, {}, options}.step(limit);
     EXPECT_TRUE(report) << report.error().message;
     return report ? *report : StepReport{};
   }
@@ -95,13 +95,14 @@ TEST_F(ReaperTest, TwoReapersCountAnAttemptOnce) {
                                                    const store::Actor& actor) override {
       return inner_.sweep_retention(policies, limit, dry_run, actor);
     }
+    Result<store::PruneReport> prune(const RetentionPolicies& policies) override { return inner_.prune(policies); }
 
    private:
     store::Maintaining& inner_;
     std::function<void()> then_;
   };
   Between between{*store, [&] { EXPECT_EQ(step().retried, 1); }};
-  const auto report = Reaper{between, *store, {}, options}.step(100);
+  const auto report = Reaper{between, *store, *store, {}, options}.step(100);
   ASSERT_TRUE(report);
   EXPECT_EQ(report->fenced, 1);
   EXPECT_EQ(report->retried, 0);
@@ -113,7 +114,7 @@ TEST_F(ReaperTest, AnErrorOfTheStoreIsReturned) {
   claim_all();
   clock.advance(301s);
   test::FaultyStore faulty{*store};
-  Reaper reaper{faulty, faulty, {}, options};
+  Reaper reaper{faulty, faulty, faulty, {}, options};
   faulty.fail_call(1, test::Fault::before);
   EXPECT_FALSE(reaper.step(100));
   faulty.fail_call(2, test::Fault::before);
@@ -121,6 +122,95 @@ TEST_F(ReaperTest, AnErrorOfTheStoreIsReturned) {
   const auto report = reaper.step(100);
   ASSERT_TRUE(report);
   EXPECT_EQ(report->retried, 1);
+}
+
+// One handler has failed for good; the other one's worker dies. A later worker runs only what is left.
+TEST_F(ReaperTest, AHandlerThatFailedForGoodIsNotRunAgainAfterAnExpiry) {
+  ScriptedHandler refusing{always(Verdict::failed("TerminalError", "never"))};
+  refusing.name = "billing.meter";
+  refusing.retry.terminal_errors = {"TerminalError"};
+  ScriptedHandler indexing{always(a_timeout())};
+  indexing.name = "worlds.indexer";
+  WorkerOptions elsewhere = worker_options();
+  elsewhere.identity = "other:1";
+  TestWorker second{*store, indexing.handlers(), {}, elsewhere};
+  TestWorker first{*store, refusing.handlers()};
+  const auto ids = store.publish(test::events(1));
+  ASSERT_TRUE(first.step());
+  ASSERT_EQ(refusing.delivered().size(), 1U);
+
+  store::ClaimRequest request;
+  request.worker = "other:1/0";
+  request.handlers = {"worlds.indexer"};
+  ASSERT_EQ(store->claim(request)->size(), 1U);
+  clock.advance(301s);
+  options.retry_of = [](const std::string&) { return without_jitter(); };
+  options.alive_within = 1h;
+  const StepReport report = step();
+  EXPECT_EQ(report.failed, 1) << "each has had its try";
+  const auto event = store.event(ids[0]);
+  EXPECT_EQ(event.status, Status::failed);
+  EXPECT_EQ(event.attempts, 1);
+  EXPECT_EQ(event.last_error, "TerminalError: never");
+  ASSERT_EQ(event.progress.size(), 2U);
+
+  ASSERT_TRUE(store->replay(ids[0], 1, {"alice", "cli", "again"}));
+  EXPECT_EQ(store.event(ids[0]).attempts, 0);
+}
+
+TEST_F(ReaperTest, WhatIsKnownStaysWhileOthersHaveAttemptsLeft) {
+  ScriptedHandler failing{always(a_timeout())};
+  failing.name = "billing.meter";
+  ScriptedHandler untried;
+  untried.name = "worlds.indexer";
+  WorkerOptions elsewhere = worker_options();
+  elsewhere.identity = "other:1";
+  TestWorker second{*store, untried.handlers(), {}, elsewhere};
+  TestWorker first{*store, failing.handlers()};
+  const auto ids = store.publish(test::events(1));
+  ASSERT_TRUE(first.step());
+  clock.advance(10s);
+  store::ClaimRequest request;
+  request.worker = "test:1/0";
+  request.handlers = {"billing.meter"};
+  ASSERT_EQ(store->claim(request)->size(), 1U);
+  clock.advance(301s);
+  EXPECT_EQ(step().retried, 1);
+  const auto event = store.event(ids[0]);
+  EXPECT_EQ(event.status, Status::pending);
+  EXPECT_EQ(event.attempts, 2);
+  EXPECT_EQ(event.last_error, "TimeoutError: no answer; then the claim expired");
+  ASSERT_EQ(event.progress.size(), 2U);
+  EXPECT_EQ(event.progress[0].handler_name, "billing.meter");
+  EXPECT_EQ(event.progress[0].attempts, 2);
+  EXPECT_EQ(event.progress[1].attempts, 0) << "it was not in the hands of the worker that died";
+}
+
+TEST_F(ReaperTest, NothingWaitsForAHandlerThatWasUnsubscribedMeanwhile) {
+  ScriptedHandler failing{always(a_timeout())};
+  failing.name = "billing.meter";
+  ScriptedHandler other;
+  other.name = "worlds.indexer";
+  WorkerOptions elsewhere = worker_options();
+  elsewhere.identity = "other:1";
+  TestWorker second{*store, other.handlers(), {}, elsewhere};
+  TestWorker first{*store, failing.handlers()};
+  const auto ids = store.publish(test::events(1));
+  ASSERT_TRUE(first.step());
+  ASSERT_TRUE(second.step());
+  clock.advance(10s);
+  store::ClaimRequest request;
+  request.worker = "test:1/0";
+  request.handlers = {"billing.meter"};
+  ASSERT_EQ(store->claim(request)->size(), 1U);
+  ASSERT_TRUE(store->unsubscribe(1, "billing.meter", {"alice", "cli", "gone"}));
+  clock.advance(301s);
+  EXPECT_EQ(step().retried, 1);
+  EXPECT_TRUE(store.event(ids[0]).progress.empty());
+  clock.advance(1h);
+  ASSERT_TRUE(second.registry().refresh());
+  ASSERT_TRUE(second.step());
+  EXPECT_EQ(store.event(ids[0]).status, Status::delivered);
 }
 
 }  // namespace

@@ -37,7 +37,10 @@ std::shared_ptr<const RegistrySnapshot> RegistryView::current() const {
   return current_;
 }
 
+// One at a time, so that what is read later is kept. Versions would not tell: a database that was created anew begins
+// to count from the beginning.
 Result<void> RegistryView::refresh() {
+  const std::lock_guard one_at_a_time{refreshing_};
   auto registry = store_.registry(options_.generation);
   if (!registry) return std::move(registry).error();
   const auto workers = store_.workers(options_.alive_within);
@@ -52,8 +55,7 @@ Result<void> RegistryView::refresh() {
       snapshot->served.insert(worker.handlers.begin(), worker.handlers.end());
   }
   const std::lock_guard lock{mutex_};
-  // Two may refresh at once; the older answer must not win.
-  if (snapshot->version >= current_->version) current_ = std::move(snapshot);
+  current_ = std::move(snapshot);
   return {};
 }
 

@@ -60,7 +60,8 @@ class RegistryView {
  private:
   store::Registering& store_;
   RegistryViewOptions options_;
-  mutable std::mutex mutex_;
+  std::mutex refreshing_;
+  mutable std::mutex mutex_;  // guards the pointer
   std::shared_ptr<const RegistrySnapshot> current_ = std::make_shared<RegistrySnapshot>();
 };
 

@@ -35,6 +35,12 @@ Result<store::RetentionReport> RetentionSweep::step(const std::stop_token& stop)
                                      {"handled_deleted", total.handled_deleted},
                                      {"more", total.more}});
   }
+  if (total.more || stop.stop_requested()) return total;
+  const auto pruned = store_.prune(options_.policies);
+  if (!pruned) return pruned.error();
+  if (pruned->cursors + pruned->failure_groups > 0) {
+    logger_.info("bookkeeping pruned", {{"cursors", pruned->cursors}, {"failure_groups", pruned->failure_groups}});
+  }
   return total;
 }
 

@@ -21,7 +21,8 @@ class RetentionSweep {
   RetentionSweep(store::Maintaining& store, telemetry::Logger logger, RetentionOptions options);
 
   /// Refuses policies that would break dedup. Sweeps batch after batch until nothing is left, the
-  /// maximum is reached or a stop is asked for. In the report `more` tells that rows were left.
+  /// maximum is reached or a stop is asked for. In the report `more` tells that rows were left. When none were, forgets
+  /// bookkeeping that stands for nothing any more.
   Result<store::RetentionReport> step(const std::stop_token& stop = {});
 
  private:

@@ -76,5 +76,17 @@ TEST_F(RetentionSweepTest, AStopEndsItBetweenBatches) {
   EXPECT_EQ(report->outbox_tombstoned, 0);
 }
 
+TEST_F(RetentionSweepTest, ForgetsGroupsOfFailuresThatStandForNothing) {
+  const auto ids = store.publish(test::events(1));
+  ScriptedHandler handler{always(Verdict::failed("TerminalError", "never"))};
+  handler.retry.max_attempts = 1;
+  ASSERT_TRUE(TestWorker(*store, handler.handlers()).step());
+  ASSERT_EQ(store->failure_groups({})->size(), 1U);
+  ASSERT_TRUE(store->discard(ids[0], {"alice", "cli", "done"}));
+  clock.advance(days{60});
+  ASSERT_TRUE((RetentionSweep{*store, {}, options}.step()));
+  EXPECT_EQ(store->prune({})->failure_groups, 0) << "the sweep has done it";
+}
+
 }  // namespace
 }  // namespace sluice::runtime

@@ -8,6 +8,8 @@ namespace sluice::runtime {
 
 namespace {
 
+// Signs of life that may be missed before a worker counts as gone.
+constexpr int kAliveIntervals = 6;
 // An event can be due and still not be claimable (its key is blocked): looking again at once would spin.
 constexpr Duration kShortestPause = std::chrono::milliseconds{20};
 
@@ -72,7 +74,7 @@ Supervisor::Supervisor(store::Store& store, HandlerSet handlers, telemetry::Logg
       logger_(logger.with_generation(options.worker.generation)),
       options_(std::move(options)),
       handler_names_(handlers_.names().begin(), handlers_.names().end()),
-      registry_(store, {options_.worker.generation, 6 * options_.presence_interval}),
+      registry_(store, {options_.worker.generation, kAliveIntervals * options_.presence_interval}),
       keeper_(store, logger_, {options_.worker.ttl, {}}),
       work_(options_.on_claimable),
       listener_(store, work_, logger_,
@@ -83,8 +85,12 @@ Supervisor::~Supervisor() {
   join();
 }
 
+Result<void> Supervisor::subscribe() {
+  return store_.subscribe(options_.worker.generation, handlers_.subscriptions(), options_.declared_by);
+}
+
 Result<void> Supervisor::register_here() {
-  if (auto done = store_.subscribe(options_.worker.generation, handlers_.subscriptions()); !done) return done;
+  if (auto done = subscribe(); !done) return done;
   const store::WorkerRecord self{
       options_.worker.identity, options_.worker.generation, handler_names_, "starting", {}, {}};
   if (auto done = store_.announce(self); !done) return done;
@@ -235,6 +241,14 @@ Service Supervisor::presence_service() {
   Service service;
   service.name = "presence";
   service.round = [this](const std::stop_token&) -> Result<Duration> {
+    if (auto done = registry_.refresh(); !done) return std::move(done).error();
+    // Another process with the same handler may have withdrawn it, or somebody has created the database anew. First
+    // this: nobody is listed as listening to what it is not subscribed to.
+    if (!registry_.current()->has_all(handler_names_)) {
+      if (auto done = subscribe(); !done) return std::move(done).error();
+      logger_.warn("the subscriptions of this worker were gone and are registered again");
+      work_.ring();
+    }
     const store::WorkerRecord self{options_.worker.identity,
                                    options_.worker.generation,
                                    handler_names_,
@@ -242,22 +256,20 @@ Service Supervisor::presence_service() {
                                    {},
                                    {}};
     if (auto done = store_.announce(self); !done) return std::move(done).error();
-    if (auto done = registry_.refresh(); !done) return std::move(done).error();
-    // Another process with the same handler may have withdrawn it.
-    if (!registry_.current()->has_all(handler_names_)) {
-      if (auto done = store_.subscribe(options_.worker.generation, handlers_.subscriptions()); !done) {
-        return std::move(done).error();
-      }
-      return Duration::zero();
-    }
-    return options_.presence_interval;
+    return registry_.current()->has_all(handler_names_) ? options_.presence_interval : Duration::zero();
   };
   return service;
 }
 
 Service Supervisor::reaper_service() {
-  auto reaper = std::make_shared<Reaper>(
-      store_, store_, logger_, ReaperOptions{reaper_policy(handlers_), options_.worker.uniform01, options_.on_failed});
+  const auto retry_of = [this](const std::string& name) -> std::optional<RetryPolicy> {
+    if (const RegisteredHandler* hosted = handlers_.find(name)) return hosted->retry;
+    return options_.retry_of ? options_.retry_of(name) : std::nullopt;
+  };
+  auto reaper =
+      std::make_shared<Reaper>(store_, store_, store_, logger_,
+                               ReaperOptions{reaper_policy(handlers_), options_.worker.uniform01, options_.on_failed,
+                                             retry_of, kAliveIntervals * options_.presence_interval});
   Service service;
   service.name = "reaper";
   service.round = [this, reaper](const std::stop_token&) -> Result<Duration> {

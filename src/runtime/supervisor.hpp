@@ -37,6 +37,7 @@ struct SupervisorOptions {
   ListenerTimes listener;
   Duration presence_interval = std::chrono::seconds{5};  ///< between two signs of life
   Duration drain_timeout = std::chrono::seconds{30};     ///< what is not done by then is given back
+  std::string declared_by;  ///< whose subscriptions these are to withdraw; see Registering::subscribe
   /// The subscriptions are withdrawn at the end: nobody waits for these handlers while they are away.
   bool withdraw = false;
   bool reap = true;
@@ -48,6 +49,8 @@ struct SupervisorOptions {
   PatrolOptions patrol;
   BackoffLimits backoff;  ///< rests after an error of the store
   FailureListener on_failed;
+  /// The policies of handlers that other supervisors of this process host: its reaper takes back their events, too.
+  std::function<std::optional<RetryPolicy>(const std::string& handler_name)> retry_of;
   /// Something may be claimable for others too: the bell has rung, or events were left to handlers elsewhere. It must
   /// not block. None: nobody is told.
   std::function<void()> on_claimable;
@@ -88,6 +91,7 @@ class Supervisor {
  private:
   Supervisor(store::Store& store, HandlerSet handlers, telemetry::Logger logger, SupervisorOptions options);
 
+  Result<void> subscribe();
   Result<void> register_here();
   void sign_off();
   void launch_workers();

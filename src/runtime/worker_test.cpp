@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <stdexcept>
 
+#include "runtime/reaper.hpp"
 #include "runtime/runtime_fixture.hpp"
 #include "tests/support/faulty_store.hpp"
 
@@ -280,6 +281,33 @@ TEST(WorkerOptions, ValidateNamesTheMember) {
   EXPECT_EQ(field_of([](WorkerOptions& o) { o.ttl = 0s; }), "ttl");
   EXPECT_EQ(field_of([](WorkerOptions& o) { o.uniform01 = {}; }), "uniform01");
   EXPECT_EQ(field_of([](WorkerOptions& o) { o.settle_attempts = 0; }), "settle_attempts");
+}
+
+// The reaper of another process may be more patient than the handler.
+TEST(WorkerAttempts, AHandlerThatIsOutOfAttemptsIsNotRunAgain) {
+  ManualClock clock;
+  TestStore store{[&clock] { return clock.now(); }};
+  ScriptedHandler handler{always(a_timeout())};
+  handler.retry.max_attempts = 2;
+  TestWorker worker{*store, handler.handlers()};
+  const auto ids = store.publish(test::events(1));
+  ASSERT_TRUE(worker.step());
+  clock.advance(1h);
+  store::ClaimRequest request;
+  request.worker = "gone:1";
+  ASSERT_EQ(store->claim(request)->size(), 1U);
+  clock.advance(301s);
+  RetryPolicy patient = without_jitter();
+  patient.max_attempts = 10;
+  ASSERT_TRUE(Reaper(*store, *store, *store, {}, {patient, [] { return 0.5; }}).step(10));
+  ASSERT_EQ(store.event(ids[0]).attempts, 2);
+  clock.advance(1h);
+  ASSERT_TRUE(worker.step());
+  const auto event = store.event(ids[0]);
+  EXPECT_EQ(event.status, Status::failed);
+  EXPECT_EQ(event.attempts, 2);
+  EXPECT_EQ(event.last_error, "TimeoutError: no answer; then the claim expired");
+  EXPECT_EQ(handler.delivered().size(), 1U);
 }
 
 }  // namespace

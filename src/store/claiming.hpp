@@ -34,6 +34,8 @@ struct ClaimRequest {
   /// The handlers that the worker hosts. An event that waits for particular handlers is claimed only
   /// when one of these is due; empty = whichever it waits for.
   std::vector<std::string> handlers;
+  /// Whether this process settles what it claims. Workers that pull may settle through another one.
+  bool settled_here = true;
 };
 
 /// What proves the right to settle: the fencing token and where the row was last seen.

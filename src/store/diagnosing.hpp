@@ -86,8 +86,7 @@ struct FileFacts {
   std::int64_t free_bytes = 0;  ///< pages that hold nothing
   std::string journal_mode;
   std::string owner;
-  unsigned permissions = 0;            ///< 0644
-  bool checkpoints_elsewhere = false;  ///< another process moves the log into the file
+  unsigned permissions = 0;  ///< 0644
   std::optional<std::int64_t> disk_free_bytes;
   std::vector<std::string> damage;  ///< what the quick check says; empty: sound
 };

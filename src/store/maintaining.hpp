@@ -16,6 +16,13 @@ struct ExpiredClaim {
   ClaimRef claim;
   std::string worker;
   int attempts = 0;
+  Generation generation = kFirstGeneration;
+  Timestamp claimed_at{};
+  Timestamp seen_at{};  ///< the store's now
+  std::vector<HandlerProgress> progress;
+  std::string last_error;  ///< of the row, like the next two; empty: nothing failed in this cycle
+  std::string error_class;
+  std::string fingerprint;
 };
 
 struct RetentionReport {
@@ -24,6 +31,11 @@ struct RetentionReport {
   std::int64_t failed_swept = 0;  ///< how many of both were in state failed
   std::int64_t handled_deleted = 0;
   bool more = false;  ///< the batch limit was reached; call again
+};
+
+struct PruneReport {
+  std::int64_t cursors = 0;         ///< marks of groups of workers that are gone
+  std::int64_t failure_groups = 0;  ///< without a dead letter
 };
 
 class Maintaining {
@@ -48,6 +60,11 @@ class Maintaining {
   Result<RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run) {
     return sweep_retention(policies, limit, dry_run, {"sluice", "daemon", "retention"});
   }
+
+  /// Forgets bookkeeping that stands for nothing any more: how far groups of workers had scanned that nobody has been in
+  /// for a week, which costs one that comes back a long scan; groups of failures of which no dead letter is left and
+  /// that no event has joined for as long as one is kept.
+  virtual Result<PruneReport> prune(const RetentionPolicies& policies) = 0;
 };
 
 }  // namespace sluice::store

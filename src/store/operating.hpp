@@ -76,10 +76,11 @@ class Operating {
   virtual Result<OperationRecord> change_operation(const Uuid& id, const OperationChange& change,
                                                    const Actor& actor) = 0;
 
-  /// The running operations that nobody else carries out, oldest first.
+  /// The operations that nobody else carries out and that run, or that were paused or ended while events were in flight:
+  /// those are still to be counted. Oldest first.
   virtual Result<std::vector<Uuid>> runnable_operations(const std::string& executor) = 0;
   /// Takes or renews the right to carry it out, and looks what became of the events in flight. conflict
-  /// while somebody else holds it.
+  /// while somebody else holds it. One that has ended is only counted.
   virtual Result<OperationRecord> hold_operation(const Uuid& id, const std::string& executor, Duration lease) = 0;
   /// Acts on the next `limit` events in one transaction; those that moved since the plan are passed over and
   /// counted. conflict unless it is running and `executor` holds it.

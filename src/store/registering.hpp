@@ -23,6 +23,8 @@ struct SubscriptionRecord {
   Subscription subscription;
   Generation generation = kFirstGeneration;
   Timestamp registered_at{};
+  std::string declared_by{};  ///< whose it is to withdraw; empty: not known
+  Timestamp served_at{};      ///< when a worker last said that it hosts the handler, to the minute
 };
 
 /// The subscriptions of one generation, and the version that changes with each of them.
@@ -55,8 +57,13 @@ class Registering {
   virtual ~Registering() = default;
 
   /// Adds or replaces the subscriptions, by generation and handler name, all or nothing. Repeating them
-  /// unchanged changes no version.
-  virtual Result<void> subscribe(Generation generation, std::span<const Subscription> subscriptions) = 0;
+  /// unchanged changes no version. The last one to declare a subscription is whose it is to withdraw; an empty
+  /// `declared_by` takes none over.
+  virtual Result<void> subscribe(Generation generation, std::span<const Subscription> subscriptions,
+                                 const std::string& declared_by) = 0;
+  Result<void> subscribe(Generation generation, std::span<const Subscription> subscriptions) {
+    return subscribe(generation, subscriptions, {});
+  }
   /// Nobody waits for this handler any more. not_found when there is no such subscription.
   virtual Result<void> unsubscribe(Generation generation, const std::string& handler_name, const Actor& actor) = 0;
   virtual Result<Registry> registry(Generation generation) = 0;

@@ -1,5 +1,6 @@
 #include <future>
 
+#include "core/decide.hpp"
 #include "tests/contract/contract.hpp"
 
 namespace sluice::contract {
@@ -198,6 +199,73 @@ TEST_P(ExpiryContract, WhatAProcessHeldCanBeTakenBackAtOnce) {
   EXPECT_EQ(event(id).last_error, "ClaimExpired: claim expired");
   EXPECT_THAT(must(store().claims_held_by("host:1", 10)), IsEmpty());
   EXPECT_EQ(deliver(claimed.at(0)).fenced.size(), 1U) << "the old claim is worth nothing any more";
+}
+
+// Two handlers, of which one is out of attempts; the claim for the other one expires.
+TEST_P(ExpiryContract, WhatIsKnownOfEachHandlerOutlivesAnExpiry) {
+  must(store().subscribe(1, std::vector{subscription("billing.meter"), subscription("worlds.indexer")}));
+  const Uuid id = publish();
+  const ClaimedEvent first = claim_one();
+  SettleItem item = settle_item(first, Outcome::failed(terminal_failure()));
+  item.settlement.next = Status::pending;
+  item.settlement.cause = Cause::retry;
+  HandlerProgress spent;
+  spent.handler_name = "billing.meter";
+  spent.attempts = 1;
+  spent.due = first.claimed_at;
+  spent.exhausted = true;
+  spent.last_error = item.settlement.last_error;
+  spent.error_class = item.settlement.error_class;
+  spent.fingerprint = item.settlement.fingerprint;
+  HandlerProgress open;
+  open.handler_name = "worlds.indexer";
+  open.due = first.claimed_at;
+  item.settlement.progress = {spent, open};
+  must(store().settle(std::vector{item}));
+  ClaimRequest request = request_for("w1");
+  request.handlers = {"worlds.indexer"};
+  ASSERT_THAT(claim(request), SizeIs(1));
+  age(301s);
+
+  const auto expired = must(store().expired_claims(10));
+  ASSERT_THAT(expired, SizeIs(1));
+  EXPECT_EQ(expired[0].generation, 1);
+  EXPECT_EQ(expired[0].last_error, item.settlement.last_error);
+  EXPECT_EQ(expired[0].error_class, item.settlement.error_class);
+  EXPECT_EQ(expired[0].fingerprint, item.settlement.fingerprint);
+  EXPECT_GE(expired[0].seen_at - expired[0].claimed_at, 301s);
+  ASSERT_THAT(expired[0].progress, SizeIs(2));
+  EXPECT_TRUE(expired[0].progress[0].exhausted);
+  const auto held = must(store().claims_held_by("w1", 10));
+  ASSERT_THAT(held, SizeIs(1));
+  EXPECT_EQ(held[0].progress, expired[0].progress);
+  EXPECT_EQ(held[0].last_error, expired[0].last_error);
+
+  SettleItem taken_back;
+  taken_back.claim = expired[0].claim;
+  const HandlerNames hosted{"worlds.indexer"};
+  const HandlerNames served{"worlds.indexer", "memory.reader"};
+  std::vector<HandlerProgress> progress = expired[0].progress;
+  progress.push_back(progress[1]);
+  progress.back().handler_name = "memory.reader";
+  taken_back.settlement = expire({expired[0].attempts, progress, expired[0].last_error, expired[0].error_class,
+                                  expired[0].fingerprint, hosted, served, expired[0].claimed_at, expired[0].seen_at, 0.5},
+                                 minute_retries(), [](const std::string&) { return minute_retries(); });
+  EXPECT_EQ(must(store().settle(std::vector{taken_back})).settled, 1);
+  const EventRecord after = event(id);
+  EXPECT_EQ(after.status, Status::pending);
+  EXPECT_EQ(after.attempts, 1) << "that of the most tried handler";
+  EXPECT_EQ(after.last_error, spent.last_error + "; then the claim expired");
+  EXPECT_EQ(after.error_class, spent.error_class);
+  ASSERT_THAT(after.progress, SizeIs(3));
+  EXPECT_TRUE(after.progress[0].exhausted);
+  EXPECT_EQ(after.progress[0].last_error, spent.last_error);
+  EXPECT_EQ(after.progress[1].attempts, 1);
+  EXPECT_EQ(after.progress[1].error_class, "ClaimExpired");
+  ClaimRequest for_the_spent = request_for("w2");
+  for_the_spent.handlers = {"billing.meter"};
+  age(1h);
+  EXPECT_THAT(claim(for_the_spent), IsEmpty()) << "it is not run again";
 }
 
 }  // namespace

@@ -271,5 +271,55 @@ TEST_P(OperationStepContract, APlanIsNotCarriedOut) {
   expect_error(store().advance_operation(id, "e1", 1, must(store().now())), ErrorCode::conflict, "planned");
 }
 
+// An operator pauses or cancels, or it stops by itself, while events are in flight.
+TEST_P(OperationStepContract, EventsInFlightAreCountedAfterAPauseACancelAndAStop) {
+  using What = OperationChange::What;
+  for (const OperationState state : {OperationState::paused, OperationState::cancelled, OperationState::stopped}) {
+    SCOPED_TRACE(name(state));
+    failed_events(3);
+    const Uuid id = started().id;
+    advance(id, 2);
+    const auto replayed = claim();
+    ASSERT_THAT(replayed, SizeIs(2));
+    if (state == OperationState::stopped) {
+      must(store().end_operation(id, "e1", OperationState::stopped, "too many failed again"));
+    } else {
+      change(id, state == OperationState::paused ? What::pause : What::cancel);
+    }
+    EXPECT_EQ(must(store().operation(id)).progress.counts.in_flight(), 2);
+    EXPECT_THAT(must(store().runnable_operations("e1")), ElementsAre(id)) << "something is left to be counted";
+    deliver(replayed[0]);
+    settle(replayed[1], Outcome::failed(terminal_failure()));
+
+    const OperationRecord counted = hold(id);
+    EXPECT_EQ(counted.progress.state, state);
+    EXPECT_EQ(counted.executor, "e1");
+    EXPECT_EQ(counted.progress.counts.delivered, 1);
+    EXPECT_EQ(counted.progress.counts.failed_again, 1);
+    EXPECT_EQ(counted.progress.counts.in_flight(), 0);
+    EXPECT_EQ(must(store().operation(id)).progress.counts, counted.progress.counts);
+    EXPECT_THAT(must(store().runnable_operations("e1")), IsEmpty());
+    if (state == OperationState::paused) change(id, What::cancel);
+    for (const auto& dead : must(store().list_dead({}, 10, {})).events) {
+      must(store().discard(dead.envelope.event_id(), operator_alice()));
+    }
+  }
+}
+
+TEST_P(OperationStepContract, WhatHasEndedIsCountedByAnybodyAndTakenByNobody) {
+  failed_event();
+  const Uuid id = started().id;
+  advance(id);
+  const auto replayed = claim();
+  change(id, OperationChange::What::cancel);
+  deliver(replayed.at(0));
+  age(kLease + 1s);
+  const auto other = second_store();
+  EXPECT_THAT(must(other->runnable_operations("e2")), ElementsAre(id));
+  const OperationRecord counted = must(other->hold_operation(id, "e2", kLease));
+  EXPECT_EQ(counted.progress.counts.delivered, 1);
+  EXPECT_EQ(counted.executor, "e1");
+}
+
 }  // namespace
 }  // namespace sluice::contract

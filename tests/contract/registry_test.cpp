@@ -158,5 +158,29 @@ TEST_P(RegistryContract, ASettleBasedOnAnOldVersionChangesNothing) {
   EXPECT_THAT(must(store().handled(event(published[0]))), SizeIs(1));
 }
 
+TEST_P(RegistryContract, TheLastToDeclareASubscriptionIsWhoseItIs) {
+  const std::vector one{subscription("billing.meter")};
+  must(store().subscribe(1, one, "serve:a:/etc/a.toml"));
+  const RegistryVersion first = version();
+  EXPECT_EQ(registry().subscriptions.at(0).declared_by, "serve:a:/etc/a.toml");
+  must(store().subscribe(1, one));
+  EXPECT_EQ(registry().subscriptions.at(0).declared_by, "serve:a:/etc/a.toml") << "without a name none is taken over";
+  must(store().subscribe(1, one, "listener:b"));
+  EXPECT_EQ(must(store().subscriptions()).at(0).declared_by, "listener:b");
+  EXPECT_EQ(version(), first) << "who wants what has not changed";
+}
+
+TEST_P(RegistryContract, ASubscriptionKnowsWhenItWasLastServed) {
+  subscribe({subscription("billing.meter"), subscription("worlds.indexer")});
+  subscribe({subscription("billing.meter")}, 2);
+  age(2h);
+  must(store().announce({"p:1", 1, {"billing.meter"}, "listening", {}, {}}));
+  const Timestamp now = must(store().now());
+  for (const SubscriptionRecord& one : must(store().subscriptions())) {
+    const bool served = one.generation == 1 && one.subscription.handler_name == "billing.meter";
+    EXPECT_EQ(now - one.served_at < 1h, served) << one.generation << ' ' << one.subscription.handler_name;
+  }
+}
+
 }  // namespace
 }  // namespace sluice::contract

@@ -275,5 +275,35 @@ TEST_P(RetentionInequality, IsStrictAndNothingIsSweptWithoutIt) {
   EXPECT_EQ(must(store().sweep_retention(policies, kLimit, false)).outbox_tombstoned, 1);
 }
 
+TEST_P(RetentionContract, AGroupOfFailuresIsForgottenWhenNoDeadLetterIsLeftAndNoneCame) {
+  const Uuid id = failed_event();
+  age(days{60});
+  EXPECT_EQ(must(store().prune({})).failure_groups, 0) << "it has a dead letter";
+  must(store().replay(id, 1, operator_alice()));
+  fail_once(id);
+  must(store().replay(id, 1, operator_alice()));
+  deliver(claim_one());
+  EXPECT_EQ(must(store().prune({})).failure_groups, 0) << "one came just now";
+  age(days{50});
+  EXPECT_EQ(must(store().prune({})).failure_groups, 0);
+  age(days{4});
+  EXPECT_EQ(must(store().prune({})).failure_groups, 1);
+  EXPECT_EQ(must(store().prune({})).failure_groups, 0);
+}
+
+TEST_P(RetentionContract, ARestoredDeadLetterHasAGroupAgain) {
+  const Uuid id = failed_event();
+  must(store().discard(id, operator_alice()));
+  age(days{60});
+  EXPECT_EQ(must(store().prune({})).failure_groups, 1);
+  failed_event([] {
+    EnvelopeDraft draft = a_draft();
+    draft.event_type = "another.type";
+    return an_event(draft);
+  }());
+  must(store().restore(id, operator_alice()));
+  EXPECT_THAT(must(store().failure_groups({})), SizeIs(2));
+}
+
 }  // namespace
 }  // namespace sluice::contract

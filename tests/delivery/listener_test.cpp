@@ -275,5 +275,80 @@ TEST(ListenerFaults, ACrashedServerUnderLoadLosesNothing) {
   });
 }
 
+void migrate_anew(const std::string& url) {
+  store::PostgresOptions options;
+  options.dsn = url;
+  options.check_schema = false;
+  auto store = store::open_postgres(options);
+  ASSERT_TRUE(store) << store.error().message;
+  ASSERT_TRUE((*store)->migrate());
+}
+
+std::string maintenance_url(const PostgresDatabase& database) {
+  const std::string url = database.url();
+  return url.substr(0, url.rfind('/')) + "/postgres";
+}
+
+// The database goes and comes back empty beneath running workers: they subscribe, are listed and deliver again.
+class CreatedAnew : public testing::TestWithParam<bool> {
+ protected:
+  void take_away() {
+    if (whole_database_) {
+      SqlSession{maintenance_url(database_)}.must("drop database " + database_.name() + " with (force)");
+    } else {
+      SqlSession{database_.url()}.must("drop schema core cascade");
+    }
+  }
+  void create_anew() {
+    if (whole_database_) SqlSession{maintenance_url(database_)}.must("create database " + database_.name());
+    migrate_anew(database_.url());
+  }
+
+  PostgresDatabase database_;
+  bool whole_database_ = GetParam();
+};
+INSTANTIATE_TEST_SUITE_P(ListenerFaults, CreatedAnew, testing::Bool(),
+                         [](const auto& param) { return param.param ? "Database" : "Schema"; });
+
+TEST_P(CreatedAnew, WorkersSubscribeAndDeliverAgain) {
+  Journal journal;
+  auto options = patient_options("p:1");
+  options.listener = quick_times();
+  options.listener.safety_poll = 20ms;
+  options.presence_interval = 20ms;
+  options.workers = 2;
+  std::mutex mutex;
+  std::string log;
+  const telemetry::Logger logger{[&](std::string_view line) {
+                                   const std::lock_guard lock{mutex};
+                                   log += line;
+                                 },
+                                 {}};
+  const auto said = [&](const char* text) {
+    const std::lock_guard lock{mutex};
+    return log.find(text) != std::string::npos;
+  };
+  DeliveringProcess process{
+      open_store(database_.url()), {journalling("tests.journal", journal)}, options, logger};
+  {
+    const auto publisher = open_store(database_.url());
+    for (int i = 0; i < 50; ++i) journal.await("tests.journal", publish_one(*publisher));
+  }
+  take_away();
+  eventually([&] { return said(whole_database_ ? "does not exist" : "the schema of Sluice is missing"); });
+  create_anew();
+  const auto publisher = open_store(database_.url());
+  eventually([&] {
+    const auto registry = publisher->registry(1);
+    return registry && registry->subscriptions.size() == 1;
+  });
+  eventually([&] {
+    const auto workers = publisher->workers(1min);
+    return workers && workers->size() == 1;
+  });
+  for (int i = 0; i < 5; ++i) journal.await("tests.journal", publish_one(*publisher));
+  journal.await("tests.journal", publish_one(*publisher, a_keyed_event("k")));
+}
+
 }  // namespace
 }  // namespace sluice::test

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "store/postgres/postgres_store.hpp"
+#include "store/postgres/postgres_store_impl.hpp"
 #include "tests/support/postgres_database.hpp"
 
 namespace sluice::test {
@@ -523,6 +524,95 @@ TEST_F(PostgresClaim, SurvivesAServerThatDropsItsConnections) {
     if (claimed) next = std::move(claimed).value();
   }
   EXPECT_EQ(next.size(), 1U);
+}
+
+std::size_t open_batches(store::Store& store) { return dynamic_cast<store::PostgresStore&>(store).open_batches(); }
+
+// Workers that pull reach now one daemon, now another: what one claims the other settles.
+TEST_F(PostgresClaim, WhatIsPulledThroughTwoStoresLeavesNothingBehind) {
+  const auto one = open(6);
+  const auto other = open(6);
+  session.must(insert(900, "pull.keyless"));
+  session.must(
+      "insert into core.outbox (event_type, source, generation, payload, ordering_key) "
+      "select 'pull.keyed', 'worlds', 1, '{}', 'k' || n % 50 from generate_series(1, 100) n");
+  std::atomic<int> delivered = 0;
+  {
+    std::vector<std::jthread> workers;
+    for (int n = 0; n < 4; ++n) {
+      workers.emplace_back([&, n] {
+        store::Store& claims = n % 2 == 0 ? *one : *other;
+        store::Store& settles = n % 2 == 0 ? *other : *one;
+        while (delivered < 1000) {
+          const auto claimed =
+              claims.claim({.worker = "pull" + std::to_string(n), .limit = 7, .settled_here = false});
+          ASSERT_TRUE(claimed) << claimed.error().message;
+          // A batch comes back in parts, and through both.
+          std::vector<store::ClaimedEvent> here;
+          std::vector<store::ClaimedEvent> there;
+          for (std::size_t i = 0; i < claimed->size(); ++i) (i % 2 == 0 ? here : there).push_back((*claimed)[i]);
+          deliver(settles, there);
+          deliver(claims, here);
+          delivered += static_cast<int>(claimed->size());
+        }
+      });
+    }
+  }
+  EXPECT_EQ(count("status = 'delivered'"), "1000");
+  EXPECT_EQ(session.must("select count(*) from core.claims").value(), "0");
+  EXPECT_EQ(session.must("select count(*) from core.keys_in_flight").value(), "0");
+  EXPECT_EQ(open_batches(*one), 0U);
+  EXPECT_EQ(open_batches(*other), 0U);
+}
+
+// Settled elsewhere although it was claimed to be settled here: a reaper of another process did it.
+TEST_F(PostgresClaim, WhatAnotherProcessTookBackIsForgotten) {
+  const auto one = open();
+  const auto other = open();
+  session.must(insert(3, "slow.job"));
+  const auto claimed = one->claim({.worker = "w", .ttl = std::chrono::milliseconds{1}});
+  ASSERT_TRUE(claimed);
+  ASSERT_EQ(claimed->size(), 3U);
+  std::vector<store::ExpiredClaim> expired;
+  while (expired.size() < 3) expired = *other->expired_claims(10);
+  std::vector<store::SettleItem> items;
+  for (const auto& claim : expired) items.push_back({claim.claim, settle(0, Outcome::expired(), {}, 0.5), {}, {}});
+  ASSERT_EQ(other->settle(items)->settled, 3);
+  EXPECT_EQ(session.must("select count(*) from core.claims").value(), "0");
+  EXPECT_EQ(open_batches(*one), 0U) << "its time has run out";
+}
+
+TEST_F(PostgresClaim, PartsOfABatchThatIsStillInFlightKeepItsClaim) {
+  const auto one = open();
+  const auto other = open();
+  session.must(insert(2, "pull.keyless"));
+  const auto claimed = one->claim({.worker = "w", .settled_here = false});
+  ASSERT_EQ(claimed->size(), 2U);
+  deliver(*other, {claimed->front()});
+  EXPECT_EQ(session.must("select count(*) from core.claims").value(), "1");
+  deliver(*one, {claimed->back()});
+  EXPECT_EQ(session.must("select count(*) from core.claims").value(), "0");
+}
+
+TEST_F(PostgresClaim, MarksOfGroupsThatAreGoneArePruned) {
+  const auto store = open();
+  session.must(insert(50, "demo.hello"));
+  drain_until_low_is(*store, "50");
+  session.must("insert into core.claim_heads (group_key, head) values ('1', 50), ('7|gone', 9)");
+  session.must("insert into core.claim_cursors (group_key, low, generation) values ('7|gone', 9, 7)");
+  session.must("update core.claim_cursors set saved_at = now() - interval '8 days'");
+  const auto pruned = store->prune({});
+  ASSERT_TRUE(pruned) << pruned.error().message;
+  EXPECT_EQ(pruned->cursors, 1) << "not the one that this process uses, nor the floor of the keys";
+  EXPECT_EQ(session.must("select string_agg(group_key, ',' order by group_key) from core.claim_cursors").value(), ",1");
+  EXPECT_EQ(session.must("select string_agg(group_key, ',') from core.claim_heads").value(), "1");
+
+  // Another process, which does not use it; the group comes back and finds what is new.
+  session.must("update core.claim_cursors set saved_at = now() - interval '8 days'");
+  EXPECT_EQ(open()->prune({})->cursors, 1);
+  session.must(insert(3, "demo.hello"));
+  const auto back = open();
+  EXPECT_EQ(claim(*back).size(), 3U);
 }
 
 }  // namespace

@@ -284,5 +284,24 @@ TEST_F(Delivering, TheStatusNamesWorkerAndState) {
   EXPECT_NE(first.status().worker, second.status().worker);
 }
 
+// The database may be away for a moment at the start.
+TEST_F(Delivering, AStartThatFailedCanBeTriedAgain) {
+  publish();
+  Notes notes;
+  auto running = listener();
+  required(running.listen({.handler_name = "tests.handler"}, [&](const EventEnvelope&) { notes.add("run"); }));
+  const OwnConnection own{file()};
+  own.run("create trigger away before insert on subscriptions begin select raise(abort, 'not now'); end");
+  ASSERT_FALSE(running.start());
+  ASSERT_FALSE(running.start());
+  own.run("drop trigger away");
+  required(running.listen({.handler_name = "tests.second"}, [&](const EventEnvelope&) { notes.add("second"); }));
+  required(running.start());
+  notes.await(2);
+  running.stop();
+  EXPECT_THAT(notes.all(), testing::UnorderedElementsAre("run", "second"));
+  EXPECT_FALSE(running.start()) << "it was started before";
+}
+
 }  // namespace
 }  // namespace sluice::test

@@ -27,6 +27,7 @@ CONTROLS = {
     "serve_sink_test": "HttpSinkTest.AnEventArrivesAsItsEnvelope",
     "http_test": "RouterTest.FindsByMethodAndPath",
     "ops_test": "Generations.ThePreviewOfAnAllocationIsTheNextNumber",
+    "sqlite_store_test": "Checkpoints.WhoWritesKeepsTheLogShort",
     "unit_test": "Uuid.TextReadsBackInEitherCase",
 }
 
@@ -236,7 +237,7 @@ GATES = [
     contract("plan-moved", "An operation does not start on events that have moved since its plan", "OperationContract.ASetThatMovedCannotStart",
              ((OPERATIONS, "    if v_moved > 0 then", "    if false then"),)),
     contract("operation-lease", "One process carries an operation out", "OperationStepContract.OneExecutorAtATime",
-             ((OPERATIONS, "elsif v_operation.executor <> p_executor and v_operation.lease_until > now() then", "elsif false then"),)),
+             ((OPERATIONS, "elsif v_live and v_operation.executor <> p_executor and v_operation.lease_until > now() then", "elsif false then"),)),
     contract("acknowledged-silent", "An acknowledged dead letter no longer counts as one that needs review",
              "TriageContract.AcknowledgedDeadLettersAreNotCountedAsOpen",
              ((PG + "sql/query/dead_unacknowledged.sql", "          and o.failed_at > coalesce(c.acknowledged_at, '-infinity')\n", ""),)),
@@ -332,4 +333,26 @@ GATES = [
            (("src/http/access.cpp", "if (crypto::equal(token.digest, digest)) found", "if (crypto::equal(token.digest, digest) || !found) found"),)),
 ]
 
-MUTANTS = FENCES + ONCE + MARK + KEYS + PATROLS + WAKING + GATES
+ENDS = [
+    contract("expiry-progress", "What is known of each handler outlives an expired claim",
+             "ExpiryContract.WhatIsKnownOfEachHandlerOutlivesAnExpiry",
+             (("src/core/decide.cpp", "if (!attempt.progress.empty()) return expire_several", "if (attempt.attempts < 0) return expire_several"),)),
+    Mutant("expiry-maximum", "A handler that is out of attempts is not run again", "runtime_test",
+           "WorkerAttempts.AHandlerThatIsOutOfAttemptsIsNotRunAgain",
+           (("src/runtime/dispatcher.cpp", "    close_out_of_attempts(works[i], open);\n", "    if (open.empty()) close_out_of_attempts(works[i], open);\n"),)),
+    integration("claims-elsewhere", "The last settle of a batch that another process claimed removes its claim",
+                "PostgresClaim.WhatIsPulledThroughTwoStoresLeavesNothingBehind",
+                (PG + "postgres_hold.cpp", "if (report && !batches.elsewhere.empty()) {", "if (report && batches.elsewhere.size() > 1000) {")),
+    integration("claims-close", "A batch of which something is in flight keeps its claim", "PostgresClaim.PartsOfABatchThatIsStillInFlightKeepItsClaim",
+                (SETTLE, "where c.batch = any (p_batches) and not exists (\n", "where c.batch = any (p_batches) or not exists (\n")),
+    integration("prune-in-use", "The mark of a group that is in use is kept", "PostgresClaim.MarksOfGroupsThatAreGoneArePruned",
+                (PG + "postgres_maintain.cpp", "if (group.used >= lately)", "if (group.used < lately)")),
+    contract("operation-count", "Events in flight are counted after an operation has ended",
+             "OperationStepContract.EventsInFlightAreCountedAfterAPauseACancelAndAStop",
+             ((OPERATIONS, "    if v_operation.state = 'planned' then\n        return v_operation;\n    elsif v_live",
+               "    if not v_live then\n        return v_operation;\n    elsif v_live"),)),
+    Mutant("checkpoint-alone", "Nobody checkpoints while another process writes", "sqlite_store_test", "Checkpoints.NobodyCheckpointsWhileAnotherWrites",
+           (("src/store/sqlite/database.cpp", "kCheckpointPages && checkpoint_lock_.try_alone())", "kCheckpointPages && (checkpoint_lock_.try_alone() || true))"),)),
+]
+
+MUTANTS = FENCES + ONCE + MARK + KEYS + PATROLS + WAKING + GATES + ENDS

@@ -63,6 +63,10 @@ Result<store::RetentionReport> FaultyStore::sweep_retention(const RetentionPolic
   return pass("sweep_retention", [&] { return inner_.sweep_retention(policies, limit, dry_run, actor); });
 }
 
+Result<store::PruneReport> FaultyStore::prune(const RetentionPolicies& policies) {
+  return pass("prune", [&] { return inner_.prune(policies); });
+}
+
 Result<store::PatrolStep> FaultyStore::patrol(const store::PatrolRequest& request) {
   return pass("patrol", [&] { return inner_.patrol(request); });
 }
@@ -238,8 +242,9 @@ Result<double> FaultyStore::notify_queue_usage() {
   return pass("notify_queue_usage", [&] { return inner_.notify_queue_usage(); });
 }
 
-Result<void> FaultyStore::subscribe(Generation generation, std::span<const Subscription> subscriptions) {
-  return pass("subscribe", [&] { return inner_.subscribe(generation, subscriptions); });
+Result<void> FaultyStore::subscribe(Generation generation, std::span<const Subscription> subscriptions,
+                                    const std::string& declared_by) {
+  return pass("subscribe", [&] { return inner_.subscribe(generation, subscriptions, declared_by); });
 }
 
 Result<void> FaultyStore::unsubscribe(Generation generation, const std::string& handler_name,

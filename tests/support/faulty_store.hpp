@@ -53,6 +53,7 @@ class FaultyStore : public store::Store {
   using Maintaining::sweep_retention;
   Result<store::RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run,
                                                  const store::Actor& actor) override;
+  Result<store::PruneReport> prune(const RetentionPolicies& policies) override;
   Result<store::PatrolStep> patrol(const store::PatrolRequest& request) override;
   Result<Timestamp> now() override;
   Result<store::EventPage> list_events(const store::EventFilter& filter, int limit,
@@ -103,7 +104,9 @@ class FaultyStore : public store::Store {
   Result<store::DueBacklog> due_backlog() override;
   Result<std::vector<store::OverdueEvent>> overdue(const store::OverdueQuery& query) override;
   Result<double> notify_queue_usage() override;
-  Result<void> subscribe(Generation generation, std::span<const Subscription> subscriptions) override;
+  using Registering::subscribe;
+  Result<void> subscribe(Generation generation, std::span<const Subscription> subscriptions,
+                         const std::string& declared_by) override;
   Result<void> unsubscribe(Generation generation, const std::string& handler_name, const store::Actor& actor) override;
   Result<store::Registry> registry(Generation generation) override;
   Result<std::vector<store::SubscriptionRecord>> subscriptions() override;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <span>
 #include <vector>
 
@@ -11,7 +12,9 @@ namespace sluice::store {
 
 class OpenBatch {
  public:
-  explicit OpenBatch(std::span<const ClaimedEvent> events) : open_(events.size()) {
+  using TimePoint = std::chrono::steady_clock::time_point;
+
+  OpenBatch(std::span<const ClaimedEvent> events, TimePoint until) : open_(events.size()), until_(until) {
     events_.reserve(events.size());
     for (const ClaimedEvent& event : events) events_.push_back({event.claim.event_id, true});
     std::sort(events_.begin(), events_.end(), [](const Event& a, const Event& b) { return a.id < b.id; });
@@ -26,6 +29,9 @@ class OpenBatch {
     --open_;
   }
   [[nodiscard]] bool empty() const { return open_ == 0; }
+  /// When the claim runs out unless it is renewed. A batch that is forgotten then, or at any time, costs its last
+  /// settle a question to the server.
+  [[nodiscard]] TimePoint until() const { return until_; }
 
  private:
   struct Event {
@@ -34,6 +40,7 @@ class OpenBatch {
   };
   std::vector<Event> events_;  // sorted: batches are large and settled in any order
   std::size_t open_;
+  TimePoint until_;
 };
 
 }  // namespace sluice::store

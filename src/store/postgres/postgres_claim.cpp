@@ -42,6 +42,7 @@ constexpr auto kSoon = std::chrono::milliseconds{20};
 // A claim that has something asks so many times for the rest.
 constexpr int kRefills = 3;
 bool is_most(std::size_t events, int limit) { return 4 * events >= 3 * static_cast<std::size_t>(limit); }
+constexpr auto kForgetEvery = std::chrono::seconds{10};
 
 ClaimedEvent claimed_event(const pq::Rows& rows, int row, Generation generation) {
   EnvelopeDraft draft;
@@ -136,7 +137,7 @@ Result<PostgresStore::Taken> PostgresStore::take(const ClaimRequest& request, co
     if (!rows->is_null(0, kHead)) view.looked_up_to = rows->int8(0, kHead);
     if (!rows->is_null(0, kTop)) view.top = rows->int8(0, kTop);
   }
-  Taken taken = taken_from(*rows, request.generation, stretch, view);
+  Taken taken = taken_from(*rows, request, stretch, view);
   // Trying costs a gigabyte each time: not again before there was nothing of the kind.
   if (careful_) {
     careful_ = std::any_of(taken.events.begin(), taken.events.end(),
@@ -156,11 +157,11 @@ Result<PostgresStore::Taken> PostgresStore::take_swiftly(const ClaimRequest& req
   params.texts_or_null(request.handlers).texts_or_null(lanes(request.handlers));
   const Result<pq::Rows> rows = run(writing(pg_sql::claim_stretch), params);
   if (!rows) return rows.error();
-  return taken_from(*rows, request.generation, stretch, {.looked_up_to = stretch.upto});
+  return taken_from(*rows, request, stretch, {.looked_up_to = stretch.upto});
 }
 
-PostgresStore::Taken PostgresStore::taken_from(const pq::Rows& rows, Generation generation, const Stretch& stretch,
-                                               const StretchView& view) {
+PostgresStore::Taken PostgresStore::taken_from(const pq::Rows& rows, const ClaimRequest& request,
+                                               const Stretch& stretch, const StretchView& view) {
   Taken taken{.view = view};
   const std::vector<int> order = in_order(rows);
   taken.events.reserve(order.size());
@@ -168,14 +169,30 @@ PostgresStore::Taken PostgresStore::taken_from(const pq::Rows& rows, Generation 
     const std::int64_t seq = rows.int8(row, kSeq);
     if (seq > stretch.after && seq <= view.looked_up_to.value_or(stretch.after)) ++taken.view.found;
     taken.view.keyed = taken.view.keyed || !rows.is_null(row, kOrderingKey);
-    taken.events.push_back(claimed_event(rows, row, generation));
+    taken.events.push_back(claimed_event(rows, row, request.generation));
   }
-  if (!taken.events.empty()) {
-    OpenBatch open{taken.events};
+  if (!taken.events.empty() && request.settled_here) {
+    OpenBatch open{taken.events, std::chrono::steady_clock::now() + request.ttl};
     const std::scoped_lock lock{mutex_};
+    forget_expired_claims();
     open_claims_.insert_or_assign(rows.int8(0, kBatch), std::move(open));
   }
   return taken;
+}
+
+// Whoever claimed them hung or gave up; a reaper, here or elsewhere, has taken the events back.
+void PostgresStore::forget_expired_claims() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_forget_) return;
+  next_forget_ = now + kForgetEvery;
+  std::erase_if(open_claims_, [&](const auto& entry) { return entry.second.until() < now; });
+}
+
+std::size_t PostgresStore::open_batches() {
+  const std::scoped_lock lock{mutex_};
+  next_forget_ = {};
+  forget_expired_claims();
+  return open_claims_.size();
 }
 
 // A part of the backlog that no other process of the group gets.
@@ -292,6 +309,10 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim(const ClaimRequest& reque
   const std::string key = group_key(request);
   const Result<ScanGroup*> group = scan_group(key);
   if (!group) return group.error();
+  {
+    const std::scoped_lock lock{mutex_};
+    (*group)->used = std::chrono::steady_clock::now();
+  }
 
   std::vector<ClaimedEvent> found;
   if (look_back_first(**group)) {

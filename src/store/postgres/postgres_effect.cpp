@@ -79,7 +79,7 @@ class PostgresEffect final : public EffectTransaction {
     const auto run = [&](const pg_sql::Query& query, const pq::Params& params) {
       return lease_->run(inside(query), params);
     };
-    return settle_by(run, items, {store_.finished_batches(items), based_on, true});
+    return settle_by(run, items, {store_.settled_batches(items).finished, based_on, true});
   }
 
   Result<void> commit() override {

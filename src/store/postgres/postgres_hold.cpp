@@ -14,18 +14,24 @@ using Element = pq::Params::Element;
 
 }  // namespace
 
-std::vector<std::int64_t> PostgresStore::finished_batches(std::span<const SettleItem> items) {
-  std::vector<std::int64_t> finished;
+PostgresStore::SettledBatches PostgresStore::settled_batches(std::span<const SettleItem> items) {
+  SettledBatches batches;
   const std::scoped_lock lock{mutex_};
   for (const SettleItem& item : items) {
-    const auto open = open_claims_.find(item.claim.batch);
-    if (open == open_claims_.end()) continue;
+    const std::int64_t batch = item.claim.batch;
+    const auto open = open_claims_.find(batch);
+    if (open == open_claims_.end()) {
+      const bool told = batch == 0 || (!batches.elsewhere.empty() && batches.elsewhere.back() == batch) ||
+                        (!batches.finished.empty() && batches.finished.back() == batch);
+      if (!told) batches.elsewhere.push_back(batch);
+      continue;
+    }
     open->second.settled(item.claim.event_id);
     if (!open->second.empty()) continue;
-    finished.push_back(open->first);
+    batches.finished.push_back(batch);
     open_claims_.erase(open);
   }
-  return finished;
+  return batches;
 }
 
 Result<SettleReport> PostgresStore::settle(std::span<const SettleItem> items, std::optional<RegistryVersion> based_on) {
@@ -33,7 +39,15 @@ Result<SettleReport> PostgresStore::settle(std::span<const SettleItem> items, st
   const auto settling = [&](const pg_sql::Query& query, const pq::Params& params) {
     return run(writing(query), params);
   };
-  return settle_by(settling, items, {finished_batches(items), based_on, false});
+  SettledBatches batches = settled_batches(items);
+  Result<SettleReport> report = settle_by(settling, items, {std::move(batches.finished), based_on, false});
+  if (report && !batches.elsewhere.empty()) {
+    pq::Params params;
+    add_numbers(params, batches.elsewhere);
+    // What was settled is settled: if this fails, the reaper forgets them when their time has run out.
+    static_cast<void>(run(writing(pg_sql::claims_close), params).has_value());
+  }
+  return report;
 }
 
 Result<std::vector<Uuid>> PostgresStore::heartbeat(std::span<const ClaimRef> claims, Duration ttl) {

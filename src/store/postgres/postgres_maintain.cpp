@@ -5,6 +5,9 @@
 namespace sluice::store {
 namespace {
 
+// A worker that rests looks every few seconds.
+constexpr std::chrono::hours kGroupInUse{1};
+
 std::vector<ExpiredClaim> claims_of(const pq::Rows& rows) {
   return pq::collect(rows, [&](int row) {
     ExpiredClaim expired;
@@ -12,6 +15,14 @@ std::vector<ExpiredClaim> claims_of(const pq::Rows& rows) {
     expired.claim.claim_seq = rows.int8(row, 1);
     expired.worker = rows.text(row, 2);
     expired.attempts = rows.int4(row, 3);
+    expired.claim.batch = rows.int8(row, 4);
+    expired.generation = rows.int8(row, 5);
+    expired.claimed_at = rows.timestamptz(row, 6);
+    expired.seen_at = rows.timestamptz(row, 7);
+    expired.progress = progress_column(rows, row, 8);
+    expired.last_error = rows.optional_text(row, 9).value_or("");
+    expired.error_class = rows.optional_text(row, 10).value_or("");
+    expired.fingerprint = rows.optional_text(row, 11).value_or("");
     return expired;
   });
 }
@@ -40,6 +51,22 @@ Result<RetentionReport> PostgresStore::sweep_retention(const RetentionPolicies& 
   const Result<pq::Rows> rows = run(writing(pg_sql::sweep_retention), add(params, actor));
   if (!rows) return rows.error();
   return RetentionReport{rows->int8(0, 0), rows->int8(0, 1), rows->int8(0, 2), rows->int8(0, 3), rows->boolean(0, 4)};
+}
+
+Result<PruneReport> PostgresStore::prune(const RetentionPolicies& policies) {
+  pq::Params params;
+  {
+    pq::Params::Array groups = params.array(pq::Params::Element::text);
+    const auto lately = std::chrono::steady_clock::now() - kGroupInUse;
+    const std::scoped_lock lock{mutex_};
+    for (const auto& [key, group] : scan_groups_) {
+      if (group.used >= lately) groups.text(std::string_view{key});
+    }
+  }
+  params.interval(policies.outbox.active + policies.outbox.grace);
+  const Result<pq::Rows> rows = run(writing(pg_sql::prune), params);
+  if (!rows) return rows.error();
+  return PruneReport{rows->int8(0, 0), rows->int8(0, 1)};
 }
 
 Result<PatrolStep> PostgresStore::patrol(const PatrolRequest& request) {

@@ -38,9 +38,15 @@ Result<std::vector<SubscriptionRecord>> subscription_records(const pq::Rows& row
     records.push_back(
         {{std::string{rows.text(row, 1)}, *std::move(types), rows.optional_text(row, 3), rows.optional_text(row, 4)},
          rows.int8(row, 0),
-         rows.timestamptz(row, 5)});
+         rows.timestamptz(row, 5),
+         std::string{rows.text(row, 6)},
+         rows.timestamptz(row, 7)});
   }
   return records;
+}
+
+Error no_settings() {
+  return {ErrorCode::schema, Retry::never, "core.settings has lost its row subscriptions_version", {}, "run `sluice db validate`"};
 }
 
 Result<pq::Rows> read_unsubscribed(pq::Connection& connection, PendingWalks& walks) {
@@ -55,7 +61,8 @@ Result<pq::Rows> read_unsubscribed(pq::Connection& connection, PendingWalks& wal
 
 }  // namespace
 
-Result<void> PostgresStore::subscribe(Generation generation, std::span<const Subscription> subscriptions) {
+Result<void> PostgresStore::subscribe(Generation generation, std::span<const Subscription> subscriptions,
+                                      const std::string& declared_by) {
   for (const Subscription& one : subscriptions) {
     if (auto checked = one.validate(); !checked) return checked;
   }
@@ -79,6 +86,7 @@ Result<void> PostgresStore::subscribe(Generation generation, std::span<const Sub
     pq::Params::Array channels = params.array(Element::text);
     for (const Subscription& one : subscriptions) channels.text(one.channel);
   }
+  params.text(std::string_view{declared_by});
   const Result<pq::Rows> done = run(writing(pg_sql::subscribe), params);
   if (!done) return done.error();
   return {};
@@ -92,11 +100,20 @@ Result<void> PostgresStore::unsubscribe(Generation generation, const std::string
   return {};
 }
 
+// Somebody may drop the schema and create it anew while connections stay open: its events are numbered from the
+// beginning again, so nothing that was learnt of the old ones may be used.
+void PostgresStore::notice_database(std::int64_t settings_table) {
+  const std::int64_t before = settings_table_.exchange(settings_table);
+  if (before != 0 && before != settings_table) pool_.forget();
+}
+
 Result<Registry> PostgresStore::registry(Generation generation) {
   // The version first: what is read after it is at least as new, so that a decision is never based on
   // less than its version says.
   const Result<pq::Rows> version = run(reading(pg_sql::registry_version));
   if (!version) return version.error();
+  if (version->empty()) return no_settings();
+  notice_database(version->int8(0, 1));
   const Result<pq::Rows> rows = run(reading(pg_sql::subscription_list), pq::Params{}.int8(generation));
   if (!rows) return rows.error();
   auto records = subscription_records(*rows);

@@ -40,6 +40,7 @@ class PostgresStore final : public Store {
   using Maintaining::sweep_retention;
   Result<RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run,
                                           const Actor& actor) override;
+  Result<PruneReport> prune(const RetentionPolicies& policies) override;
   // Patrolling
   Result<PatrolStep> patrol(const PatrolRequest& request) override;
   // Administering
@@ -94,7 +95,9 @@ class PostgresStore final : public Store {
   // Gauging
   Result<StoreGauges> gauges() override;
   // Registering
-  Result<void> subscribe(Generation generation, std::span<const Subscription> subscriptions) override;
+  using Registering::subscribe;
+  Result<void> subscribe(Generation generation, std::span<const Subscription> subscriptions,
+                         const std::string& declared_by) override;
   Result<void> unsubscribe(Generation generation, const std::string& handler_name, const Actor& actor) override;
   Result<Registry> registry(Generation generation) override;
   Result<std::vector<SubscriptionRecord>> subscriptions() override;
@@ -124,8 +127,15 @@ class PostgresStore final : public Store {
   }
   [[nodiscard]] std::string display_name() const override { return redact_dsn(options_.dsn); }
 
-  /// Batches of which these are the last events to be settled.
-  std::vector<std::int64_t> finished_batches(std::span<const SettleItem> items);
+  /// What these settle of the batches that they come from.
+  struct SettledBatches {
+    std::vector<std::int64_t> finished;   ///< these are their last events
+    std::vector<std::int64_t> elsewhere;  ///< claimed by another process, or forgotten here: the server has to be asked
+  };
+  SettledBatches settled_batches(std::span<const SettleItem> items);
+
+  /// How many claimed batches this process has not settled, as far as it keeps account of them.
+  std::size_t open_batches();
 
  private:
   /// The workers that scan together: same generation, contexts and channels. What it knows stands on claims whose
@@ -140,6 +150,7 @@ class PostgresStore final : public Store {
     std::chrono::steady_clock::time_point not_before{};  ///< a look back that soon would cost too much
     bool more_behind = false;  ///< the last look back found more than it took, or is due and had no room
     bool owed = false;         ///< somebody rests who has not looked
+    std::chrono::steady_clock::time_point used{};  ///< by the latest claim
   };
 
   /// Runs one statement on a connection of the pool.
@@ -163,7 +174,8 @@ class PostgresStore final : public Store {
   Result<Taken> take(const ClaimRequest& request, const Stretch& stretch, int limit, bool due);
   /// The new events of a swift stretch; nothing when something is due. An error of kind timeout: a rival was met.
   Result<Taken> take_swiftly(const ClaimRequest& request, const Stretch& stretch);
-  Taken taken_from(const pq::Rows& rows, Generation generation, const Stretch& stretch, const StretchView& view);
+  Taken taken_from(const pq::Rows& rows, const ClaimRequest& request, const Stretch& stretch, const StretchView& view);
+  void forget_expired_claims();  // under mutex_
   Result<std::vector<ClaimedEvent>> claim_behind(const std::string& key, const ClaimRequest& request, ScanGroup& group,
                                                  int limit, bool about_to_rest);
   bool look_back_first(ScanGroup& group);
@@ -173,6 +185,7 @@ class PostgresStore final : public Store {
   std::optional<Duration> owed_look(Generation generation);
   Result<Diagnosis> look(bool at_everything);
   Result<void> tombstone(const Uuid& id, bool discard, const Actor& actor);
+  void notice_database(std::int64_t settings_table);
 
   PostgresOptions options_;
   pq::Pool pool_;
@@ -180,9 +193,11 @@ class PostgresStore final : public Store {
   std::map<std::string, ScanGroup> scan_groups_;   // nodes stay put
   std::map<std::int64_t, OpenBatch> open_claims_;  // per claimed batch: what is not settled yet
   std::atomic<bool> careful_ = false;  // a payload was met that cannot be written: claims count before they write
+  std::chrono::steady_clock::time_point next_forget_{};  // of those that ran out
   std::mutex walks_mutex_;                         // guards the walks; held by whoever leads them
   PendingWalks walks_;
   std::uint64_t walks_learnt_ = 0;  // the pool's opened() when they began
+  std::atomic<std::int64_t> settings_table_ = 0;  // tells one schema from the next; 0: not known yet
 };
 
 }  // namespace sluice::store

@@ -97,7 +97,12 @@ Error translate(std::string_view sqlstate, std::string_view message, Effect effe
   if (kind == "53") return error(ErrorCode::exhausted, Retry::safe);
   if (kind == "40") return error(ErrorCode::unavailable, Retry::safe);
   if (sqlstate == "3F000" || sqlstate == "42P01" || sqlstate == "42883" || sqlstate == "42703") {
-    return error(ErrorCode::schema, Retry::never, "run `sluice db migrate`");
+    Error missing = error(ErrorCode::schema, Retry::never, "run `sluice db migrate`");
+    // A handler's own statement may miss a table of its own.
+    if (contains(said, "core.") || contains(said, "\"core\"")) {
+      missing.message = "the schema of Sluice is missing in this database, or incomplete: " + said;
+    }
+    return missing;
   }
   if (kind == "22" || kind == "23") return error(ErrorCode::invalid, Retry::never);
   if (kind == "XX") return error(ErrorCode::corrupt, Retry::never);

@@ -40,6 +40,8 @@ class Pool {
   /// How many connections were opened so far. A crash of the server ends all of them, so what was learnt while the
   /// number is the same was learnt from a server that has forgotten nothing since.
   [[nodiscard]] std::uint64_t opened() const { return opened_.load(); }
+  /// Nothing that was learnt up to now holds any more.
+  void forget() { ++opened_; }
 
  private:
   void give_back(Connection connection);

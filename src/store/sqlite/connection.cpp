@@ -10,8 +10,10 @@
 namespace sluice::store::sqlite {
 namespace {
 
-// How many pages of log make the owner of the checkpoints write them back; SQLite's own default.
-constexpr int kCheckpointPages = 1000;
+int note_log_pages(void* pages, sqlite3*, const char*, int count) {
+  *static_cast<int*>(pages) = count;
+  return SQLITE_OK;
+}
 
 int bind(sqlite3_stmt* statement, int index, const Param& param) {
   // Texts outlive the call that binds them, so SQLite need not copy.
@@ -107,6 +109,9 @@ Result<std::unique_ptr<Connection>> Connection::open(const ConnectionParams& par
   sqlite3_extended_result_codes(db, 1);
   const auto wait = std::chrono::duration_cast<std::chrono::milliseconds>(params.busy_timeout);
   sqlite3_busy_timeout(db, static_cast<int>(wait.count()));
+  sqlite3_wal_autocheckpoint(db, 0);
+  sqlite3_wal_hook(db, note_log_pages, connection->log_pages_.get());
+  connection->set_checkpoint_on_close(false);
   return connection;
 }
 
@@ -177,8 +182,12 @@ bool Connection::read_only() const { return sqlite3_db_readonly(db_, "main") == 
 
 bool Connection::in_transaction() const { return sqlite3_get_autocommit(db_) == 0; }
 
-void Connection::set_checkpoints(bool on) {
-  sqlite3_wal_autocheckpoint(db_, on ? kCheckpointPages : 0);
+void Connection::checkpoint() {
+  // What a reader or a full disk prevents is for the next time; the log keeps everything until then.
+  static_cast<void>(sqlite3_wal_checkpoint_v2(db_, nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr));
+}
+
+void Connection::set_checkpoint_on_close(bool on) {
   sqlite3_db_config(db_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, on ? 0 : 1, nullptr);
 }
 

@@ -132,8 +132,12 @@ class Connection {
   /// False also when SQLite has ended the transaction by itself, as it does when the disk is full.
   [[nodiscard]] bool in_transaction() const;
   [[nodiscard]] sqlite3* handle() const { return db_; }
-  /// Whether this connection moves the write-ahead log into the file, on growth and on close.
-  void set_checkpoints(bool on);
+  /// How many pages the write-ahead log had after the last commit of this connection.
+  [[nodiscard]] int log_pages() const { return *log_pages_; }
+  /// Moves into the file what no reader needs in the log.
+  void checkpoint();
+  /// Whether closing it does so, if it is the last one. No connection checkpoints by itself otherwise.
+  void set_checkpoint_on_close(bool on);
 
  private:
   struct Prepared {
@@ -150,6 +154,7 @@ class Connection {
   sqlite3* db_;
   std::string path_;
   Ownership ownership_;
+  std::unique_ptr<int> log_pages_ = std::make_unique<int>(0);  // stays put: SQLite holds its address
   std::unordered_map<std::string_view, Prepared> prepared_;
 };
 

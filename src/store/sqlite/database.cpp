@@ -1,13 +1,15 @@
 #include "store/sqlite/database.hpp"
 
+#include <sys/stat.h>
+
 #include <chrono>
 #include <thread>
 
 namespace sluice::store::sqlite {
 namespace {
 
-// A process that outlives the owner of the checkpoints notices within so many commits.
-constexpr int kTakeOverEvery = 64;
+// How many pages of log make whoever commits write them back; SQLite's own default.
+constexpr int kCheckpointPages = 1000;
 
 constexpr sql::Query kJournalMode{"journal_mode", "pragma journal_mode"};
 constexpr sql::Query kUseWal{"use_wal", "pragma journal_mode = wal"};
@@ -61,6 +63,7 @@ WriteTransaction::~WriteTransaction() {
   if (database_ == nullptr) return;
   // Fails only when SQLite has already rolled back by itself.
   static_cast<void>(connection().run(Database::kRollback, {}).has_value());
+  database_->checkpoint_lock_.release();
   database_->writer_turn_.give_back();
 }
 
@@ -68,7 +71,7 @@ Connection& WriteTransaction::connection() const { return *database_->writer_; }
 
 Result<void> WriteTransaction::commit() {
   if (auto committed = connection().run(kCommit, {}); !committed) return std::move(committed).error();
-  database_->take_over_checkpoints();
+  database_->keep_log_short();
   std::exchange(database_, nullptr)->writer_turn_.give_back();
   return {};
 }
@@ -84,9 +87,26 @@ Result<std::unique_ptr<Database>> Database::open(const ConnectionParams& params)
   std::unique_ptr<Database> database{new Database(params)};
   database->writer_ = *std::move(writer);
   database->reader_ = *std::move(reader);
-  database->reader_->set_checkpoints(false);
-  database->writer_->set_checkpoints(database->owner_.try_acquire());
+  database->opened_ = number_of(params.path);
   return database;
+}
+
+std::optional<Database::FileNumber> Database::number_of(const std::string& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) return std::nullopt;
+  return FileNumber{found.st_dev, found.st_ino};
+}
+
+Result<void> Database::still_there() const {
+  if (!opened_ || number_of(params_.path) == opened_) return {};
+  return Error{ErrorCode::unavailable, Retry::never,
+               params_.path + " was removed or replaced while this process had it open", "store",
+               "restart every process that uses it"};
+}
+
+Database::~Database() {
+  // The last one to close the file leaves no log behind; SQLite knows whether this is the last.
+  if (writer_) writer_->set_checkpoint_on_close(checkpoint_lock_.try_alone());
 }
 
 // In a write-ahead log a commit without a sync is as whole as one with it: only the point up to which a power failure
@@ -113,6 +133,14 @@ Result<WriteTransaction> Database::begin_write(Durability durability) {
   if (begun) {
     if (auto locked = writer_->run(kBeginImmediate, {}); !locked) begun = std::move(locked).error();
   }
+  if (begun && !checkpoint_lock_.share(params_.busy_timeout)) {
+    static_cast<void>(writer_->run(kRollback, {}).has_value());
+    begun = Error{ErrorCode::unavailable,
+                  Retry::safe,
+                  "another process is moving the log of " + params_.path + " into the file and did not finish in time",
+                  {},
+                  {}};
+  }
   if (!begun) {
     writer_turn_.give_back();
     return std::move(begun).error();
@@ -121,14 +149,13 @@ Result<WriteTransaction> Database::begin_write(Durability durability) {
 }
 
 Result<std::unique_ptr<Connection>> Database::open_another() const {
-  auto opened = Connection::open({params_.path, false, params_.busy_timeout});
-  if (opened) (*opened)->set_checkpoints(false);
-  return opened;
+  return Connection::open({params_.path, false, params_.busy_timeout});
 }
 
-void Database::take_over_checkpoints() {
-  if (owner_.held() || ++commits_ % kTakeOverEvery != 0) return;
-  if (owner_.try_acquire()) writer_->set_checkpoints(true);
+// While others write, it is for one of them or for the next commit.
+void Database::keep_log_short() {
+  if (writer_->log_pages() >= kCheckpointPages && checkpoint_lock_.try_alone()) writer_->checkpoint();
+  checkpoint_lock_.release();
 }
 
 }  // namespace sluice::store::sqlite

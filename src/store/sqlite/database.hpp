@@ -1,13 +1,16 @@
 // The file as the store uses it: one connection that writes, one that reads, each for one thread at a
-// time, and the right to checkpoint.
+// time, and the log that is kept short.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <utility>
 
+#include "store/sqlite/checkpoint_lock.hpp"
 #include "store/sqlite/connection.hpp"
-#include "store/sqlite/owner_lock.hpp"
 #include "store/sqlite/turn.hpp"
 
 namespace sluice::store::sqlite {
@@ -46,6 +49,9 @@ class WriteTransaction {
 class Database {
  public:
   static Result<std::unique_ptr<Database>> open(const ConnectionParams& params);
+  ~Database();
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
 
   /// Waits for its turn as long as for another process.
   Result<WriteTransaction> begin_write(Durability durability = Durability::synced);
@@ -74,8 +80,8 @@ class Database {
     return work(*reader_);
   }
 
-  /// Whether this process moves the write-ahead log into the file, or some other does.
-  [[nodiscard]] bool owns_checkpoints() const { return owner_.held(); }
+  /// An error when the file was removed or replaced while it was open: whatever is written goes nowhere.
+  [[nodiscard]] Result<void> still_there() const;
 
   /// A connection for looking at the file without holding up anybody; never checkpoints.
   [[nodiscard]] Result<std::unique_ptr<Connection>> open_another() const;
@@ -94,15 +100,21 @@ class Database {
     }
   };
 
-  explicit Database(ConnectionParams params) : params_(std::move(params)), owner_(params_.path) {}
-  void take_over_checkpoints();
+  explicit Database(ConnectionParams params) : params_(std::move(params)), checkpoint_lock_(params_.path) {}
+  void keep_log_short();
   Result<void> wait_for_the_disk(Durability durability);
 
   ConnectionParams params_;
-  OwnerLock owner_;
+  CheckpointLock checkpoint_lock_;
+  struct FileNumber {
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+    bool operator==(const FileNumber&) const = default;
+  };
+  static std::optional<FileNumber> number_of(const std::string& path);
+  std::optional<FileNumber> opened_;  // none: not a file that has a name
   Turn writer_turn_;
   std::mutex reader_mutex_;
-  int commits_ = 0;
   Durability durability_ = Durability::synced;  // of the writer, as open_connection leaves it
   // The reader closes first: the last connection to close is the one that checkpoints.
   std::unique_ptr<Connection> writer_;

@@ -1,7 +1,6 @@
 #include "store/sqlite/event_rows.hpp"
 
 namespace sluice::store::sqlite {
-namespace {
 
 std::vector<HandlerProgress> read_progress(Row& row) {
   auto progress = progress_from_json(row.view());

@@ -14,5 +14,6 @@ ClaimedEvent read_candidate(Row& row, Generation generation, Timestamp now);
 AuditRecord read_audit(Row& row);
 Deployment read_deployment(Row& row);
 Status read_status(Row& row);
+std::vector<HandlerProgress> read_progress(Row& row);
 
 }  // namespace sluice::store::sqlite

@@ -87,7 +87,6 @@ Result<Diagnosis> SqliteStore::look(bool at_everything) {
     Diagnosis diagnosis;
     std::vector<Unseen>& unseen = diagnosis.unseen;
     FileFacts file = look_at_file(path_);
-    file.checkpoints_elsewhere = !database_->owns_checkpoints();
     const auto text = [](Row& row) { return row.text(); };
     const auto integer = [](Row& row) { return row.integer(); };
     file.journal_mode =

@@ -1,3 +1,4 @@
+#include "store/sqlite/event_rows.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
 
 namespace sluice::store::sqlite {
@@ -45,12 +46,19 @@ std::string detail_of(const RetentionReport& report) {
          ",\"handled_deleted\":" + std::to_string(report.handled_deleted) + "}";
 }
 
-ExpiredClaim claim_in(Row& row) {
+ExpiredClaim claim_in(Row& row, Timestamp now) {
   ExpiredClaim claim;
   claim.claim.event_id = row.uuid();
   claim.claim.claim_seq = row.integer();
   claim.worker = row.text();
   claim.attempts = static_cast<int>(row.integer());
+  claim.generation = row.integer();
+  claim.claimed_at = row.optional_timestamp().value_or(now);
+  claim.seen_at = now;
+  claim.progress = read_progress(row);
+  claim.last_error = row.text();
+  claim.error_class = row.text();
+  claim.fingerprint = row.text();
   return claim;
 }
 
@@ -59,8 +67,9 @@ ExpiredClaim claim_in(Row& row) {
 Result<std::vector<ExpiredClaim>> SqliteStore::expired_claims(int limit) {
   return database_->read([&](Connection& connection) -> Result<std::vector<ExpiredClaim>> {
     std::vector<ExpiredClaim> expired;
-    auto found = connection.each(sql::expired_claims, {{":now", clock_()}, {":limit", limit}},
-                                 [&](Row& row) { expired.push_back(claim_in(row)); });
+    const Timestamp now = clock_();
+    auto found = connection.each(sql::expired_claims, {{":now", now}, {":limit", limit}},
+                                 [&](Row& row) { expired.push_back(claim_in(row, now)); });
     if (!found) return std::move(found).error();
     return expired;
   });
@@ -69,8 +78,9 @@ Result<std::vector<ExpiredClaim>> SqliteStore::expired_claims(int limit) {
 Result<std::vector<ExpiredClaim>> SqliteStore::claims_held_by(const std::string& identity, int limit) {
   return database_->read([&](Connection& connection) -> Result<std::vector<ExpiredClaim>> {
     std::vector<ExpiredClaim> held;
+    const Timestamp now = clock_();
     auto found = connection.each(sql::claims_held_by, {{":identity", identity}, {":limit", limit}},
-                                 [&](Row& row) { held.push_back(claim_in(row)); });
+                                 [&](Row& row) { held.push_back(claim_in(row, now)); });
     if (!found) return std::move(found).error();
     return held;
   });
@@ -108,6 +118,16 @@ Result<RetentionReport> SqliteStore::sweep_retention(const RetentionPolicies& po
     return report;
   };
   return dry_run ? database_->read(work) : database_->write(work);
+}
+
+// The claim scan of this store keeps no marks.
+Result<PruneReport> SqliteStore::prune(const RetentionPolicies& policies) {
+  return database_->write([&](Connection& connection) -> Result<PruneReport> {
+    const Timestamp before = clock_() - policies.outbox.active - policies.outbox.grace;
+    auto gone = connection.run(sql::prune_failures, {{":before", before}});
+    if (!gone) return std::move(gone).error();
+    return PruneReport{.failure_groups = *gone};
+  });
 }
 
 }  // namespace sluice::store::sqlite

@@ -56,6 +56,13 @@ Result<std::vector<Mark>> outcomes(Connection& connection, const Uuid& id) {
   return marks;
 }
 
+Result<OperationRecord> count_outcomes(Connection& connection, const Uuid& id) {
+  auto marks = outcomes(connection, id);
+  if (!marks) return std::move(marks).error();
+  if (auto recorded = record(connection, id, *marks, std::nullopt); !recorded) return std::move(recorded).error();
+  return find_operation(connection, id);
+}
+
 Result<std::vector<NextItem>> next_items(Connection& connection, const OperationRecord& operation, int limit) {
   std::vector<NextItem> items;
   auto listed = connection.each(sql::operation_next_items,
@@ -99,7 +106,9 @@ Result<OperationRecord> SqliteStore::hold_operation(const Uuid& id, const std::s
     auto operation = find_operation(connection, id);
     if (!operation) return operation;
     const OperationState state = operation->progress.state;
-    if (state != OperationState::running && state != OperationState::paused) return operation;
+    if (state == OperationState::planned) return operation;
+    // Its events come to their end also when it has come to its own: it is counted then, and taken by nobody.
+    if (is_over(state)) return count_outcomes(connection, id);
     const Timestamp now = clock_();
     auto taken = connection.run(sql::operation_hold,
                                 {{":executor", executor}, {":lease_until", now + lease}, {":id", id}, {":now", now}});
@@ -111,10 +120,7 @@ Result<OperationRecord> SqliteStore::hold_operation(const Uuid& id, const std::s
                    "operation_id",
                    {}};
     }
-    auto marks = outcomes(connection, id);
-    if (!marks) return std::move(marks).error();
-    if (auto recorded = record(connection, id, *marks, std::nullopt); !recorded) return std::move(recorded).error();
-    return find_operation(connection, id);
+    return count_outcomes(connection, id);
   });
 }
 

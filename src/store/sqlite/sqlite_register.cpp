@@ -16,6 +16,8 @@ SubscriptionRecord read_subscription(Row& row) {
   record.subscription.context = row.optional_text();
   record.subscription.channel = row.optional_text();
   record.registered_at = row.timestamp();
+  record.declared_by = row.text();
+  record.served_at = row.timestamp();
   return record;
 }
 
@@ -35,7 +37,8 @@ Result<void> change_registry(Connection& connection) {
 
 }  // namespace
 
-Result<void> SqliteStore::subscribe(Generation generation, std::span<const Subscription> subscriptions) {
+Result<void> SqliteStore::subscribe(Generation generation, std::span<const Subscription> subscriptions,
+                                    const std::string& declared_by) {
   if (generation < kFirstGeneration) return invalid("generation", "the generation must be at least 1");
   return database_->write([&](Connection& connection) -> Result<void> {
     const Timestamp now = clock_();
@@ -46,9 +49,15 @@ Result<void> SqliteStore::subscribe(Generation generation, std::span<const Subsc
                                                      {":event_types", json_list(subscription.event_types)},
                                                      {":context", subscription.context},
                                                      {":channel", subscription.channel},
-                                                     {":now", now}});
+                                                     {":now", now},
+                                                     {":declared_by", declared_by}});
       if (!written) return std::move(written).error();
       changed += *written;
+      auto declared = connection.run(sql::subscription_declare, {{":declared_by", declared_by},
+                                                                 {":now", now},
+                                                                 {":generation", generation},
+                                                                 {":handler_name", subscription.handler_name}});
+      if (!declared) return std::move(declared).error();
     }
     if (changed == 0) return {};
     return change_registry(connection);
@@ -79,6 +88,8 @@ Result<void> SqliteStore::unsubscribe(Generation generation, const std::string& 
 }
 
 Result<Registry> SqliteStore::registry(Generation generation) {
+  // Asked for every few seconds by whoever delivers, and by whoever asks whether this process is ready.
+  if (auto there = database_->still_there(); !there) return std::move(there).error();
   return database_->read([&](Connection& connection) -> Result<Registry> {
     auto version = registry_version(connection);
     if (!version) return std::move(version).error();
@@ -120,6 +131,11 @@ Result<void> SqliteStore::announce(const WorkerRecord& worker) {
     if (!announced) return std::move(announced).error();
     auto forgotten = connection.run(sql::worker_forget, {{":before", now - kForgetWorkersAfter}});
     if (!forgotten) return std::move(forgotten).error();
+    auto served = connection.run(sql::subscription_served, {{":now", now},
+                                                            {":generation", worker.generation},
+                                                            {":minute_ago", now - std::chrono::minutes{1}},
+                                                            {":handlers", json_list(worker.handlers)}});
+    if (!served) return std::move(served).error();
     return {};
   });
 }

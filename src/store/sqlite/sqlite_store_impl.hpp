@@ -53,6 +53,7 @@ class SqliteStore final : public Store {
   using Maintaining::sweep_retention;
   Result<RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run,
                                           const Actor& actor) override;
+  Result<PruneReport> prune(const RetentionPolicies& policies) override;
 
   Result<PatrolStep> patrol(const PatrolRequest& request) override;
 
@@ -107,7 +108,9 @@ class SqliteStore final : public Store {
   Result<double> notify_queue_usage() override;
   Result<StoreGauges> gauges() override;
 
-  Result<void> subscribe(Generation generation, std::span<const Subscription> subscriptions) override;
+  using Registering::subscribe;
+  Result<void> subscribe(Generation generation, std::span<const Subscription> subscriptions,
+                         const std::string& declared_by) override;
   Result<void> unsubscribe(Generation generation, const std::string& handler_name, const Actor& actor) override;
   Result<Registry> registry(Generation generation) override;
   Result<std::vector<SubscriptionRecord>> subscriptions() override;

@@ -85,14 +85,15 @@ grant execute on function core.outbox_claim(bigint, text, int, interval, bigint,
     core.patrol_step(text, interval, interval, interval, int),
     core.outbox_settle(tid[], uuid[], bigint[], bigint[], bigint[], uuid[], bigint[], text[], boolean[], boolean[], interval[], timestamptz[],
                        text[], text[], text[], jsonb[], text[], text[], text[], uuid[], bigint, boolean),
-    core.effect_enter(text, tid[], uuid[], bigint[], text[]), core.subscribe(bigint, text[], jsonb, text[], text[]),
+    core.effect_enter(text, tid[], uuid[], bigint[], text[]), core.subscribe(bigint, text[], jsonb, text[], text[], text),
     core.worker_announce(text, bigint, text[], text), core.worker_depart(text), core.token_secret(),
     -- For a daemon that withdraws what it subscribed to; audited.
     core.unsubscribe(bigint, text, text, text, text),
     -- A daemon declares its sinks and says what became of their receivers; audited.
     core.sink_declare(text[], text[], text[], jsonb), core.sink_switch(text, text, text, text, text),
     core.sink_circuit(text, interval, text, text, text),
-    core.outbox_heartbeat(uuid[], bigint[], bigint[], interval), core.outbox_expired(int),
+    core.outbox_heartbeat(uuid[], bigint[], bigint[], interval), core.outbox_expired(int), core.claims_close(bigint[]),
+    core.prune(text[], interval),
     core.outbox_sweep(interval, interval, interval, interval, int, boolean, text, text, text),
     -- Carrying out what an operator started.
     core.operation_hold(uuid, text, interval), core.operation_advance(uuid, text, int, timestamptz),

@@ -237,8 +237,12 @@ create table core.subscriptions (
     context       text,
     channel       text,
     registered_at timestamptz not null default now(),
+    -- Whose it is to withdraw: a daemon and its file (serve:…), a program (listener:…), workers that pull (pull).
+    declared_by   text        not null default '',
+    -- When a worker last said that it hosts the handler, to the minute.
+    served_at     timestamptz not null default now(),
     primary key (generation, handler_name)
-);
+) with (fillfactor = 50);
 comment on table core.subscriptions is 'Which handler of which generation wants which events';
 
 create table core.workers (
@@ -283,6 +287,7 @@ create table core.failure_clusters (
     fingerprint         text        not null,
     sample_error        text        not null,
     first_seen_at       timestamptz not null default now(),
+    last_seen_at        timestamptz not null default now(),  -- to the day
     replayed            bigint      not null default 0,
     acknowledged_at     timestamptz,
     acknowledged_by     text        not null default '',
@@ -323,7 +328,9 @@ create table core.operations (
     constraint operations_add_up check (delivered + failed_again + skipped + changed <= taken and taken <= total)
 );
 create index operations_recent on core.operations (planned_at);
-create index operations_running on core.operations (started_at) where state = 'running';
+-- Those with something left to do or to count: events that were replayed come to their end after a pause or a stop, too.
+create index operations_running on core.operations (started_at)
+    where state = 'running' or (state in ('paused', 'stopped', 'cancelled') and taken > delivered + failed_again + skipped + changed);
 comment on table core.operations is 'Bulk replays, discards and restores: plan, progress, who and why';
 
 create table core.operation_items (

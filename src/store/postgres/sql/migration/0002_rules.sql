@@ -228,7 +228,11 @@ begin
     end if;
 
     -- Failed, or no longer failed, by plain SQL: the dead-letter queue has to know it.
-    if new.status = 'failed' and (new.failed_at is null or new.cluster_id is null) then
+    -- A dead letter that is restored may have outlived the row of its group.
+    if new.status = 'failed'
+       and (new.failed_at is null or new.cluster_id is null
+            or (old.deleted_at is not null and new.deleted_at is null
+                and not exists (select from core.failure_clusters c where c.id = new.cluster_id))) then
         update core.outbox
         set failed_at = coalesce(new.failed_at, now()),
             cluster_id = core.failure_cluster(new.event_type, new.source, new.target, new.failure_class, new.fingerprint, new.last_error)

@@ -37,8 +37,10 @@ begin
 end
 $$;
 
--- Adds or replaces subscriptions; the version changes only when one of them does.
-create function core.subscribe(p_generation bigint, p_handlers text[], p_event_types jsonb, p_contexts text[], p_channels text[])
+-- Adds or replaces subscriptions; the version changes only when one of them does. The last one to declare a
+-- subscription is whose it is to withdraw; who gives no name takes none over.
+create function core.subscribe(p_generation bigint, p_handlers text[], p_event_types jsonb, p_contexts text[], p_channels text[],
+                               p_declared_by text default '')
 returns bigint
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -48,8 +50,9 @@ declare
 begin
     -- One at a time, so that the version never runs behind what it stands for.
     perform from core.settings where key = 'subscriptions_version' for update;
-    insert into core.subscriptions as s (generation, handler_name, event_types, context, channel)
-    select p_generation, t.handler, array(select jsonb_array_elements_text(p_event_types -> (t.place::int - 1))), t.context, t.channel
+    insert into core.subscriptions as s (generation, handler_name, event_types, context, channel, declared_by)
+    select p_generation, t.handler, array(select jsonb_array_elements_text(p_event_types -> (t.place::int - 1))), t.context, t.channel,
+           p_declared_by
     from unnest(p_handlers, p_contexts, p_channels) with ordinality as t(handler, context, channel, place)
     on conflict (generation, handler_name) do update
     set event_types = excluded.event_types, context = excluded.context, channel = excluded.channel, registered_at = now()
@@ -58,6 +61,9 @@ begin
     if v_changed > 0 then
         update core.settings set value = (value::bigint + 1)::text where key = 'subscriptions_version';
     end if;
+    update core.subscriptions s
+    set declared_by = p_declared_by, registered_at = now()
+    where s.generation = p_generation and s.handler_name = any (p_handlers) and s.declared_by <> p_declared_by and p_declared_by <> '';
     return v_changed;
 end
 $$;
@@ -117,6 +123,13 @@ begin
     on conflict (identity) do update
     set generation = excluded.generation, handlers = excluded.handlers, listener = excluded.listener, seen_at = now();
     delete from core.workers where seen_at < now() - interval '1 day';
+    -- Another worker of the same handler may be doing the same.
+    update core.subscriptions s
+    set served_at = now()
+    where s.ctid = any (array(
+        select t.ctid from core.subscriptions t
+        where t.generation = p_generation and t.handler_name = any (p_handlers) and t.served_at < now() - interval '1 minute'
+        for update skip locked));
 end
 $$;
 
@@ -214,6 +227,6 @@ set search_path = pg_catalog, pg_temp
 as $$ select value from core.secrets where key = 'pull_tokens' $$;
 
 revoke all on function core.outbox_route(core.outbox), core.outbox_waits_for(jsonb, text[]),
-    core.outbox_subscribed(core.outbox), core.subscribe(bigint, text[], jsonb, text[], text[]),
+    core.outbox_subscribed(core.outbox), core.subscribe(bigint, text[], jsonb, text[], text[], text),
     core.unsubscribe(bigint, text, text, text, text), core.worker_announce(text, bigint, text[], text),
     core.worker_depart(text), core.token_secret() from public;

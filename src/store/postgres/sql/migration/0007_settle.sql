@@ -11,6 +11,20 @@ as $$
     where b.batch <> all (array(select c.batch from core.claims c where c.batch = any (p_batches)))
 $$;
 
+-- Forgets batches of which nothing is in flight any more: for who settles what another process has claimed, after that.
+create function core.claims_close(p_batches bigint[]) returns void
+language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+    -- Index outbox_scan.
+    delete from core.claims c
+    where c.batch = any (p_batches) and not exists (
+        select from core.outbox o
+        where o.generation = c.generation and o.seq = any (c.seqs) and o.status = 'in_flight' and o.claimed_by = c.worker)
+$$;
+
 -- Acknowledges what was delivered, under its fencing tokens. Returns the ids that were fenced; or, without having changed
 -- anything, the batches among p_batches that are forgotten: call again without their events. The rows are found by
 -- where the claim left them, in one scan; who they are is looked up in a hash. Measured: a scan per row, as a nested
@@ -224,7 +238,8 @@ $$;
 -- Events whose claim's time ran out. Forgets batches that have nothing in flight any more and
 -- postpones those that were renewed. Changes no event: the caller settles, fenced by claim_seq.
 create function core.outbox_expired(p_limit int)
-returns table (id uuid, claim_seq bigint, worker text, attempts int)
+returns table (id uuid, claim_seq bigint, worker text, attempts int, batch bigint, generation bigint, claimed_at timestamptz,
+               seen_at timestamptz, progress jsonb, last_error text, failure_class text, fingerprint text)
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
@@ -251,7 +266,9 @@ begin
             update core.claims c set expires_at = v_until where c.batch = v_claim.batch;
         else
             return query
-            select o.id, o.claim_seq, o.claimed_by, o.attempts from core.outbox o
+            select o.id, o.claim_seq, o.claimed_by, o.attempts, v_claim.batch, o.generation, o.claimed_at, now(), o.progress,
+                   o.last_error, o.failure_class, o.fingerprint
+            from core.outbox o
             where o.generation = v_claim.generation and o.seq = any (v_claim.seqs)
               and o.status = 'in_flight' and o.claimed_by = v_claim.worker and o.claimed_at + v_claim.ttl <= now()
             limit p_limit - v_found
@@ -322,7 +339,7 @@ begin
 end
 $$;
 
-revoke all on function core.claims_forgotten(bigint[]),
+revoke all on function core.claims_forgotten(bigint[]), core.claims_close(bigint[]),
     core.outbox_acknowledge(tid[], uuid[], bigint[], bigint[], bigint[], bigint, boolean),
     core.outbox_acknowledge_by_id(uuid[], bigint[]),
     core.outbox_settle(tid[], uuid[], bigint[], bigint[], bigint[], uuid[], bigint[], text[], boolean[], boolean[], interval[],

@@ -1,8 +1,8 @@
 -- Dead letters: groups that share a failure, filters, replay, discard, restore. Each change leaves an audit row.
 -- Functions only: runs in milliseconds.
 
--- The id of a group of failures; the first failure of a group makes its row. One transaction at a time may add
--- rows, so that two that add several never wait for each other in a circle.
+-- The id of a group of failures; the first failure of a group makes its row, and the first of a day renews it. One
+-- transaction at a time may write rows, so that two that write several never wait for each other in a circle.
 create function core.failure_cluster(
     p_event_type text, p_source text, p_target text, p_class text, p_fingerprint text, p_error text
 ) returns bigint
@@ -13,13 +13,20 @@ declare
     v_class text := coalesce(p_class, 'Error');
     v_print text := coalesce(p_fingerprint, '');
     v_id    bigint;
+    v_fresh boolean;
 begin
-    for v_try in 1..2 loop
-        select c.id into v_id from core.failure_clusters c
+    for v_try in 1..3 loop
+        select c.id, c.last_seen_at > now() - interval '1 day' into v_id, v_fresh from core.failure_clusters c
         where c.fingerprint = v_print and c.event_type = p_event_type and c.failure_class = v_class and c.source = p_source
           and coalesce(c.target, '') = coalesce(p_target, '');
-        exit when found;
+        exit when v_fresh;
         perform pg_advisory_xact_lock(1936487787);
+        if v_id is not null then
+            -- Not found now: core.prune has just taken it.
+            update core.failure_clusters c set last_seen_at = now() where c.id = v_id;
+            exit when found;
+            continue;
+        end if;
         insert into core.failure_clusters (event_type, source, target, failure_class, fingerprint, sample_error)
         values (p_event_type, p_source, p_target, v_class, v_print, coalesce(p_error, ''))
         on conflict do nothing

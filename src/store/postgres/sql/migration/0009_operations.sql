@@ -151,7 +151,8 @@ begin
 end
 $$;
 
--- Takes or renews the right to carry an operation out, and looks what became of the events in flight.
+-- Takes or renews the right to carry an operation out, and looks what became of the events in flight. They come to their
+-- end also when the operation has come to its own: it is counted then, and taken by nobody.
 create function core.operation_hold(p_id uuid, p_executor text, p_lease interval) returns core.operations
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -161,13 +162,14 @@ set enable_mergejoin = off
 as $$
 declare
     v_operation    core.operations := core.operation_locked(p_id);
+    v_live         boolean := v_operation.state in ('running', 'paused');
     v_delivered    bigint;
     v_failed_again bigint;
     v_gone         bigint;
 begin
-    if v_operation.state not in ('running', 'paused') then
+    if v_operation.state = 'planned' then
         return v_operation;
-    elsif v_operation.executor <> p_executor and v_operation.lease_until > now() then
+    elsif v_live and v_operation.executor <> p_executor and v_operation.lease_until > now() then
         raise exception 'operation % is carried out by %', p_id, v_operation.executor using errcode = 'SL409';
     end if;
     -- Index operation_items_in_flight, then outbox_pkey.
@@ -188,7 +190,8 @@ begin
            count(*) filter (where state = 'skipped')
     into v_delivered, v_failed_again, v_gone from noted;
     update core.operations
-    set executor = p_executor, lease_until = now() + p_lease, delivered = delivered + v_delivered,
+    set executor = case when v_live then p_executor else executor end,
+        lease_until = case when v_live then now() + p_lease else lease_until end, delivered = delivered + v_delivered,
         failed_again = failed_again + v_failed_again, skipped = skipped + v_gone
     where id = p_id
     returning * into v_operation;

@@ -110,5 +110,37 @@ begin
 end
 $$;
 
-revoke all on function core.retention_check(interval, interval, interval, interval),
+-- Forgets what stands for nothing any more.
+-- A mark of the scan: nobody has moved it for a week, and no process says that it uses it (p_groups: those of the caller).
+-- A group of failures: no dead letter is left of it, and none has come for as long as one is kept (p_kept).
+create function core.prune(p_groups text[], p_kept interval) returns table (cursors bigint, failure_groups bigint)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    -- Rows that a claim holds are in use; one that is not renewed now is tomorrow.
+    update core.claim_cursors c set saved_at = now()
+    where c.ctid = any (array(
+        select u.ctid from core.claim_cursors u
+        where u.group_key = any (p_groups) and u.saved_at < now() - interval '1 day'
+        for update skip locked));
+    -- A group that comes back scans once more from the beginning. The row without a name is the floor of all keys.
+    delete from core.claim_cursors c
+    where c.ctid = any (array(
+        select u.ctid from core.claim_cursors u
+        where u.group_key <> '' and u.saved_at < now() - interval '7 days'
+        for update skip locked));
+    get diagnostics cursors = row_count;
+    delete from core.claim_heads h where not exists (select from core.claim_cursors c where c.group_key = h.group_key);
+
+    -- Index outbox_dead_clusters. What fails meanwhile renews the row first, and the row is asked again.
+    delete from core.failure_clusters c
+    where c.last_seen_at < now() - greatest(p_kept, interval '1 day') - interval '1 day'
+      and not exists (select from core.outbox o where o.cluster_id = c.id and o.failed_at is not null and o.deleted_at is null);
+    get diagnostics failure_groups = row_count;
+    return next;
+end
+$$;
+
+revoke all on function core.retention_check(interval, interval, interval, interval), core.prune(text[], interval),
     core.outbox_sweep(interval, interval, interval, interval, int, boolean, text, text, text) from public;

@@ -1,2 +1,2 @@
--- The version of the registry of subscriptions.
-select value::bigint from core.settings where key = 'subscriptions_version'
+-- The version of the registry of subscriptions, and which database that is: a table that is created anew has another number.
+select value::bigint, tableoid::bigint from core.settings where key = 'subscriptions_version'

@@ -193,6 +193,10 @@ create table subscriptions (
   context text,
   channel text,
   registered_at text not null,
+  -- Whose it is to withdraw: a daemon and its file (serve:…), a program (listener:…), workers that pull (pull).
+  declared_by text not null default '',
+  -- When a worker last said that it hosts the handler, to the minute.
+  served_at text not null,
   primary key (generation, handler_name)
 ) strict, without rowid;
 
@@ -232,7 +236,7 @@ create table sinks (
 -- One row per group of failures that was ever seen. A failed event without class or fingerprint counts as
 -- class Error with an empty fingerprint.
 create table failure_clusters (
-  id integer primary key,
+  id integer primary key autoincrement, -- a number is not given out again: tombstones may still name it
   event_type text not null,
   source text not null,
   target text,
@@ -240,6 +244,7 @@ create table failure_clusters (
   fingerprint text not null,
   sample_error text not null,
   first_seen_at text not null,
+  last_seen_at text not null,
   replayed integer not null default 0,
   acknowledged_at text,
   acknowledged_by text not null default '',
@@ -285,7 +290,9 @@ create table operations (
     check (delivered + failed_again + skipped + changed <= taken and taken <= total)
 ) strict, without rowid;
 create index operations_planned on operations (planned_at);
-create index operations_running on operations (started_at) where state = 'running';
+-- Those with something left to do or to count: events that were replayed come to their end after a pause or a stop, too.
+create index operations_running on operations (started_at)
+  where state = 'running' or (state in ('paused', 'stopped', 'cancelled') and taken > delivered + failed_again + skipped + changed);
 
 -- Its events, in insert order. claim_seq and cycle tell whether an event is still as the plan saw it; from
 -- the replay on, cycle is the one that the replay closed.

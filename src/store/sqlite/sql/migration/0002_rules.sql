@@ -74,9 +74,13 @@ end;
 create trigger outbox_failure_cluster after update of failed_at on outbox
   when new.status = 'failed' and new.failed_at is not null and new.cluster_id is null
 begin
-  insert into failure_clusters (event_type, source, target, failure_class, fingerprint, sample_error, first_seen_at)
+  update failure_clusters
+  set last_seen_at = max(last_seen_at, new.failed_at)
+  where fingerprint = coalesce(new.fingerprint, '') and event_type = new.event_type and source = new.source
+    and coalesce(target, '') = coalesce(new.target, '') and failure_class = coalesce(new.failure_class, 'Error');
+  insert into failure_clusters (event_type, source, target, failure_class, fingerprint, sample_error, first_seen_at, last_seen_at)
   select new.event_type, new.source, new.target, coalesce(new.failure_class, 'Error'), coalesce(new.fingerprint, ''),
-         coalesce(new.last_error, ''), new.failed_at
+         coalesce(new.last_error, ''), new.failed_at, new.failed_at
   where not exists (
     select 1 from failure_clusters
     where fingerprint = coalesce(new.fingerprint, '') and event_type = new.event_type and source = new.source
@@ -87,6 +91,14 @@ begin
     where fingerprint = coalesce(new.fingerprint, '') and event_type = new.event_type and source = new.source
       and coalesce(target, '') = coalesce(new.target, '') and failure_class = coalesce(new.failure_class, 'Error'))
   where seq = new.seq;
+end;
+
+-- A dead letter that is restored may have outlived the row of its group.
+create trigger outbox_failure_restored after update of deleted_at on outbox
+  when new.status = 'failed' and old.deleted_at is not null and new.deleted_at is null
+    and not exists (select 1 from failure_clusters where id = new.cluster_id)
+begin
+  update outbox set cluster_id = null, failed_at = new.failed_at where seq = new.seq;
 end;
 
 create trigger outbox_failure_end after update of status on outbox
