@@ -9,6 +9,8 @@ std::vector<HandlerProgress> read_progress(Row& row) {
   return {};
 }
 
+namespace {
+
 // A row that cannot be read whole must not stop the rest: it is told with what is wrong, as long as it has an id.
 EventEnvelope read_envelope(Row& row, std::optional<std::string>& unreadable) {
   EnvelopeDraft draft;
