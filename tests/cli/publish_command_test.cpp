@@ -227,6 +227,7 @@ TEST_F(Publish, WaitSaysAtOnceWhatStandsInTheWay) {
   const Subscription wanted{.handler_name = "a.b"};
   ASSERT_TRUE(sluice_.store->subscribe(1, {&wanted, 1}));
   EXPECT_THAT(publish({"demo.hello", "--wait", "--timeout", "0s"}).err, testing::Not(HasSubstr("though")));
+  sluice_.store.bring_generation(7, GenerationState::allocated);
   EXPECT_THAT(publish({"demo.hello", "--wait", "--timeout", "0s", "--generation", "7"}).err,
               HasSubstr("no worker of generation 7 is alive"));
 }
