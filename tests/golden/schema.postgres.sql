@@ -226,6 +226,7 @@ END NOT NULL,
     lane text,
     failed_at timestamp with time zone,
     cluster_id bigint,
+    restored_at timestamp with time zone,
     idempotency_key text NOT NULL,
     payload jsonb DEFAULT '{}'::jsonb NOT NULL
 )
@@ -405,6 +406,14 @@ begin
     values (p_actor, p_surface, 'generation.allocate', coalesce(p_reason, ''), jsonb_build_object('generation', v_row.generation));
     return v_row;
 end
+$$;
+CREATE FUNCTION core.generation_exists(p_generation bigint) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select exists (select from core.deployments d where d.generation = p_generation)
+        or p_generation = core.default_generation()
+        or exists (select from core.subscriptions s where s.generation = p_generation)
 $$;
 CREATE FUNCTION core.generation_move(p_generation bigint, p_state text, p_actor text, p_surface text, p_reason text) RETURNS core.deployments
     LANGUAGE plpgsql SECURITY DEFINER
@@ -593,9 +602,13 @@ begin
         from reset r
         where i.operation_id = p_id and i.place > v_operation.taken and i.place <= v_operation.taken + p_limit and i.event_id = r.id;
     else
-        perform set_config('sluice.audited', 'on', true);
-        update core.outbox o set deleted_at = case when v_operation.kind = 'discard' then now() end where o.id = any (v_ids);
-        perform set_config('sluice.audited', 'off', true);
+        -- The operation's start is in the audit.
+        insert into core.audited values (pg_current_xact_id()::text::bigint);
+        update core.outbox o
+        set deleted_at = case when v_operation.kind = 'discard' then now() end,
+            restored_at = case when v_operation.kind = 'discard' then o.restored_at else now() end
+        where o.id = any (v_ids);
+        delete from core.audited where xid = pg_current_xact_id()::text::bigint;
         update core.operation_items i set state = 'changed'
         where i.operation_id = p_id and i.place > v_operation.taken and i.place <= v_operation.taken + p_limit and i.event_id = any (v_ids);
     end if;
@@ -1118,6 +1131,8 @@ CREATE FUNCTION core.outbox_complaint(p_event core.outbox) RETURNS text
         when p_event.status not in ('pending', 'in_flight', 'delivered', 'failed') then
             'status must be pending, in_flight, delivered or failed'
         when octet_length(p_event.event_type) not between 1 and 255 then 'event_type must have 1 to 255 bytes'
+        when p_event.event_type !~ '^[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$' then
+            'event_type must be dot-separated names such as scan.completed'
         when p_event.event_version < 1 then 'event_version must be at least 1'
         when p_event.source !~ '^[a-z][a-z0-9_]*$' then 'source must be a context name: [a-z][a-z0-9_]*'
         when p_event.target !~ '^[a-z][a-z0-9_]*$' then 'target must be a context name, [a-z][a-z0-9_]*, or null for a broadcast'
@@ -1136,6 +1151,10 @@ CREATE FUNCTION core.outbox_default_key() RETURNS trigger
     AS $$
 begin
     new.idempotency_key := coalesce(new.idempotency_key, new.id::text);
+    -- Nobody listens to the placeholder.
+    if new.channel = 'outbox_default' then
+        new.channel := 'outbox_gen_' || new.generation;
+    end if;
     if new.status = 'failed' then
         new.failed_at := coalesce(new.failed_at, now());
         new.cluster_id := core.failure_cluster(new.event_type, new.source, new.target, new.failure_class, new.fingerprint, new.last_error);
@@ -1194,17 +1213,23 @@ CREATE FUNCTION core.outbox_guard() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
+declare
+    v_complaint text;
 begin
     if new.id <> old.id or new.seq <> old.seq or new.idempotency_key <> old.idempotency_key or new.claim_seq < old.claim_seq then
         raise exception 'event %: id, seq and idempotency_key never change, and claim_seq never falls', old.id using errcode = 'SL409';
     end if;
-    -- Most updates change none of these, and asking costs more than comparing.
-    if (new.status, new.event_type, new.event_version, new.source, new.target, new.channel, new.generation, new.ordering_key, new.attempts)
-           is distinct from
-       (old.status, old.event_type, old.event_version, old.source, old.target, old.channel, old.generation, old.ordering_key, old.attempts)
-       or new.payload is distinct from old.payload or new.failure_history is distinct from old.failure_history then
-        if core.outbox_complaint(new) is not null then
-            raise exception using errcode = '23514', message = core.outbox_complaint(new);
+    -- Only what changes is judged: an event that came in before a rule, or past it, can still be settled and replayed. Most
+    -- updates change none of these, and asking costs more than comparing.
+    if (new.event_type, new.event_version, new.source, new.target, new.ordering_key)
+           is distinct from (old.event_type, old.event_version, old.source, old.target, old.ordering_key)
+       or new.payload is distinct from old.payload
+       or new.status not in ('pending', 'in_flight', 'delivered', 'failed') or new.attempts < 0 or new.generation < 1
+       or octet_length(new.channel) not between 1 and 63 or jsonb_typeof(new.failure_history) <> 'array' then
+        v_complaint := coalesce(core.outbox_complaint(new),
+                                case when new.payload is distinct from old.payload then core.payload_complaint(new.payload) end);
+        if v_complaint is not null then
+            raise exception using errcode = '23514', message = v_complaint;
         end if;
     end if;
     if new.status is distinct from old.status then
@@ -1233,7 +1258,14 @@ begin
             raise exception 'event %: only a failed or delivered event can be tombstoned, this one is %', old.id, old.status
                 using errcode = 'SL409';
         end if;
-        if current_setting('sluice.audited', true) is distinct from 'on' then
+        -- The grace of a tombstone counts from here: whoever could write another time could make the next sweep delete it.
+        if new.deleted_at not between now() and clock_timestamp() then
+            raise exception 'event %: deleted_at must be now(), not %', old.id, new.deleted_at using errcode = 'SL409';
+        end if;
+        if new.deleted_at is null and new.restored_at is not distinct from old.restored_at then
+            update core.outbox set restored_at = now() where id = new.id;
+        end if;
+        if not exists (select from core.audited a where a.xid = pg_current_xact_id()::text::bigint) then
             insert into core.audit (actor, surface, action, event_id, reason)
             values ('sql-direct', 'sql', case when new.deleted_at is null then 'restore' else 'discard' end, new.id,
                     'by an UPDATE of deleted_at');
@@ -1338,7 +1370,6 @@ declare
     v_id         uuid   := coalesce(p_event_id, core.uuid_v7());
     v_generation bigint := coalesce(p_generation, core.default_generation());
     v_channel    text   := coalesce(p_channel, 'outbox_gen_' || v_generation || coalesce('_' || p_class, ''));
-    v_limit      int;
 begin
     if p_event_type is null or p_event_type !~ '^[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$' or octet_length(p_event_type) > 255 then
         raise exception 'p_event_type: expected dot-separated names such as scan.completed, got %', coalesce(quote_literal(p_event_type), 'null')
@@ -1352,8 +1383,15 @@ begin
         raise exception 'p_target: expected a context name ([a-z][a-z0-9_]*) or null for a broadcast, got %', quote_literal(p_target)
             using errcode = 'SL422';
     end if;
+    if p_event_version is null or p_event_version < 1 then
+        raise exception 'p_event_version: expected 1 or more, got %', coalesce(p_event_version::text, 'null') using errcode = 'SL422';
+    end if;
     if v_generation < 1 then
         raise exception 'p_generation: expected 1 or more, got %', v_generation using errcode = 'SL422';
+    end if;
+    if p_generation is not null and not core.generation_exists(p_generation) then
+        raise exception 'p_generation: generation % does not exist; allocate it with `sluice generation allocate %`, or publish to generation %',
+            v_generation, v_generation, core.default_generation() using errcode = 'SL422';
     end if;
     -- An event that is there already may be published again: its first answer was lost.
     if exists (select from core.deployments d where d.generation = v_generation and d.state = 'retired')
@@ -1366,10 +1404,17 @@ begin
     if p_payload is null or jsonb_typeof(p_payload) <> 'object' then
         raise exception 'p_payload: expected a JSON object, got %', coalesce(jsonb_typeof(p_payload), 'null') using errcode = 'SL422';
     end if;
-    select value::int into v_limit from core.settings where key = 'payload_max_bytes';
-    if octet_length(p_payload::text) > v_limit then
-        raise exception 'p_payload: % bytes, the limit is % (core.settings, payload_max_bytes)', octet_length(p_payload::text), v_limit
-            using errcode = 'SL422';
+    if core.payload_complaint(p_payload) is not null then
+        raise exception 'p_%', replace(core.payload_complaint(p_payload), 'payload must', 'payload: must') using errcode = 'SL422';
+    end if;
+    if p_content_class is null then
+        raise exception 'p_content_class: expected a name, got null' using errcode = 'SL422';
+    end if;
+    if octet_length(p_idempotency_key) not between 1 and 255 then
+        raise exception 'p_idempotency_key: expected 1 to 255 bytes, got %', octet_length(p_idempotency_key) using errcode = 'SL422';
+    end if;
+    if octet_length(p_ordering_key) not between 1 and 255 then
+        raise exception 'p_ordering_key: expected 1 to 255 bytes, got %', octet_length(p_ordering_key) using errcode = 'SL422';
     end if;
     if p_trace_context !~ '^[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$' then
         raise exception 'p_trace_context: expected a W3C traceparent, got %', quote_literal(p_trace_context) using errcode = 'SL422';
@@ -1387,8 +1432,13 @@ CREATE FUNCTION core.outbox_refuse_insert() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
+declare
+    v_complaint text := coalesce(core.outbox_complaint(new), core.payload_complaint(new.payload));
 begin
-    raise exception using errcode = '23514', message = core.outbox_complaint(new);
+    if v_complaint is null then
+        return new;
+    end if;
+    raise exception using errcode = '23514', message = v_complaint;
 end
 $$;
 CREATE FUNCTION core.outbox_replay(p_event_id uuid, p_new_generation bigint, p_replayed_by text) RETURNS jsonb
@@ -1583,7 +1633,7 @@ begin
             where p = p_event.event_type or (right(p, 1) = '*' and starts_with(p_event.event_type, left(p, -1)))));
 end
 $$;
-CREATE FUNCTION core.outbox_sweep(p_active interval, p_grace interval, p_handled_active interval, p_handled_grace interval, p_limit integer, p_dry_run boolean) RETURNS TABLE(tombstoned bigint, deleted bigint, failed bigint, handled bigint, more boolean)
+CREATE FUNCTION core.outbox_sweep(p_active interval, p_grace interval, p_handled_active interval, p_handled_grace interval, p_limit integer, p_dry_run boolean, p_actor text DEFAULT NULL::text, p_surface text DEFAULT 'sql'::text, p_reason text DEFAULT NULL::text) RETURNS TABLE(tombstoned bigint, deleted bigint, failed bigint, handled bigint, more boolean)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -1591,7 +1641,10 @@ declare
     v_ids    uuid[];
     v_failed bigint;
 begin
-    perform set_config('sluice.audited', 'on', true);
+    perform core.retention_check(p_active, p_grace, p_handled_active, p_handled_grace);
+    if coalesce(p_limit < 1, true) then
+        raise exception 'p_limit: expected 1 or more, got %', coalesce(p_limit::text, 'null') using errcode = 'SL422';
+    end if;
     -- Index outbox_tombstones.
     select coalesce(array_agg(t.id), '{}'), count(*) filter (where t.status = 'failed') into v_ids, failed
     from (select o.id, o.status from core.outbox o
@@ -1601,29 +1654,42 @@ begin
     if not p_dry_run then
         delete from core.outbox o where o.id = any (v_ids);
     end if;
-    -- Index outbox_age. Old events that are not finished stay at its head; they are few.
+    -- Index outbox_age. Old events that are not finished, or were delivered late, stay at its head; they are few.
     select coalesce(array_agg(t.id), '{}'), count(*) filter (where t.status = 'failed') into v_ids, v_failed
     from (select o.id, o.status from core.outbox o
-          where o.deleted_at is null and o.occurred_at <= now() - p_active and o.status in ('delivered', 'failed')
-          order by o.occurred_at limit p_limit for update skip locked) t;
+          where o.deleted_at is null and greatest(o.published_at, o.failed_at, o.restored_at) <= now() - p_active
+            and o.status in ('delivered', 'failed') and coalesce(o.delivered_at, '-infinity') <= now() - p_active
+          order by greatest(o.published_at, o.failed_at, o.restored_at) limit p_limit for update skip locked) t;
     tombstoned := cardinality(v_ids);
     failed := failed + v_failed;
     if not p_dry_run then
+        insert into core.audited values (pg_current_xact_id()::text::bigint);
         update core.outbox o set deleted_at = now() where o.id = any (v_ids);
+        delete from core.audited where xid = pg_current_xact_id()::text::bigint;
     end if;
-    -- Index event_handled_age.
+    -- Index event_handled_age, and outbox_pkey once per row: as a value, so that no plan reads the whole table for it.
     if p_dry_run then
         select count(*) into handled from (
-            select from core.event_handled h where h.handled_at <= now() - p_handled_active - p_handled_grace limit p_limit) c;
+            select from core.event_handled h
+            where h.handled_at <= now() - p_handled_active - p_handled_grace
+              and (select o.id from core.outbox o where o.id = h.event_id) is null
+            limit p_limit) c;
     else
         delete from core.event_handled h
         where h.ctid = any (array(
-            select e.ctid from core.event_handled e where e.handled_at <= now() - p_handled_active - p_handled_grace
+            select e.ctid from core.event_handled e
+            where e.handled_at <= now() - p_handled_active - p_handled_grace
+              and (select o.id from core.outbox o where o.id = e.event_id) is null
             limit p_limit for update skip locked));
         get diagnostics handled = row_count;
     end if;
     more := greatest(deleted, tombstoned, handled) >= p_limit;
-    perform set_config('sluice.audited', 'off', true);
+    if not p_dry_run and greatest(deleted, tombstoned, handled) > 0 then
+        insert into core.audit (actor, surface, action, count, reason, detail)
+        values (coalesce(nullif(p_actor, ''), 'sql-direct'), p_surface, 'retention.sweep', deleted + tombstoned, coalesce(p_reason, ''),
+                jsonb_build_object('outbox_tombstoned', tombstoned, 'outbox_deleted', deleted, 'failed_swept', failed,
+                                   'handled_deleted', handled));
+    end if;
     return next;
 end
 $$;
@@ -1648,9 +1714,10 @@ begin
     elsif not p_discard and v_event.deleted_at is null then
         raise exception 'event % is not discarded', p_event_id using errcode = 'SL409';
     end if;
-    perform set_config('sluice.audited', 'on', true);
-    update core.outbox set deleted_at = case when p_discard then now() end where id = p_event_id;
-    perform set_config('sluice.audited', 'off', true);
+    insert into core.audited values (pg_current_xact_id()::text::bigint);
+    update core.outbox set deleted_at = case when p_discard then now() end, restored_at = case when p_discard then restored_at else now() end
+    where id = p_event_id;
+    delete from core.audited where xid = pg_current_xact_id()::text::bigint;
     insert into core.audit (actor, surface, action, event_id, reason)
     values (coalesce(nullif(p_actor, ''), 'sql-direct'), p_surface, case when p_discard then 'discard' else 'restore' end, p_event_id,
             p_reason);
@@ -1883,6 +1950,87 @@ begin
     return next;
 end
 $$;
+CREATE FUNCTION core.payload_complaint(p_payload jsonb) RETURNS text
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+    v_most  bigint := (select s.value::bigint from core.settings s where s.key = 'payload_max_bytes');
+    v_bytes bigint := octet_length(core.payload_text(p_payload, v_most + v_most / 2));
+begin
+    if v_bytes > v_most then
+        v_bytes := v_bytes - (
+            select coalesce(sum(case jsonb_typeof(c)
+                when 'array' then greatest(jsonb_array_length(c) - 1, 0)
+                else greatest(2 * (select count(*) from jsonb_object_keys(c)) - 1, 0) end), 0)
+            from jsonb_path_query(p_payload, 'strict $.** ? (@.type() == "object" || @.type() == "array")') as c);
+    end if;
+    if v_bytes <= v_most then
+        return null;
+    end if;
+    return format('payload must be at most %s bytes with its numbers written out (core.settings, payload_max_bytes)', v_most);
+end
+$_$;
+CREATE FUNCTION core.payload_text(p_payload jsonb, p_most bigint) RETURNS text
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+    v_number jsonb;
+    v_bytes  bigint := 0;
+    v_text   text;
+begin
+    -- As jsonb it has at most four times as many bytes as it has as text.
+    if pg_column_size(p_payload) > 8 * p_most then
+        return null;
+    end if;
+    for v_number in select n from jsonb_path_query(p_payload, 'strict $.** ? (@.type() == "number")') as n loop
+        v_bytes := v_bytes + octet_length(v_number::text);
+        if v_bytes > p_most then
+            return null;
+        end if;
+    end loop;
+    v_text := p_payload::text;
+    return case when octet_length(v_text) <= p_most then v_text end;
+exception
+    when program_limit_exceeded or out_of_memory then
+        return null;
+end
+$_$;
+CREATE FUNCTION core.retention_check(p_active interval, p_grace interval, p_handled_active interval, p_handled_grace interval) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    -- Whoever called the function that called this one, also after a SET ROLE.
+    v_caller text := coalesce(nullif(current_setting('role', true), 'none'), session_user);
+    v_short  record;
+begin
+    if coalesce(p_active <= interval '0', true) then
+        raise exception 'p_active: expected longer than zero, got %', coalesce(p_active::text, 'null') using errcode = 'SL422';
+    elsif coalesce(p_grace < interval '0', true) then
+        raise exception 'p_grace: expected zero or longer, got %', coalesce(p_grace::text, 'null') using errcode = 'SL422';
+    elsif coalesce(p_handled_grace < interval '0', true) then
+        raise exception 'p_handled_grace: expected zero or longer, got %', coalesce(p_handled_grace::text, 'null') using errcode = 'SL422';
+    elsif coalesce(p_handled_active <= p_active + p_grace, true) then
+        raise exception 'p_handled_active: % must be longer than p_active + p_grace (%), or a replayed event could be handled twice',
+            coalesce(p_handled_active::text, 'null'), p_active + p_grace using errcode = 'SL422';
+    end if;
+    if pg_has_role(v_caller, (select c.relowner from pg_class c where c.oid = 'core.outbox'::regclass), 'member') then
+        return;
+    end if;
+    select t.name, t.asked, s.key, s.value as least into v_short
+    from (values ('outbox.active', p_active), ('outbox.grace', p_grace),
+                 ('event_handled.active', p_handled_active), ('event_handled.grace', p_handled_grace)) as t(name, asked)
+    join core.settings s on s.key = 'retention_' || replace(t.name, '.', '_')
+    where t.asked < s.value::interval
+    limit 1;
+    if found then
+        raise exception 'retention.% is %, and this database keeps at least % (core.settings, %): only the owner of the schema may shorten it',
+            v_short.name, v_short.asked, v_short.least, v_short.key using errcode = 'SL403';
+    end if;
+end
+$$;
 CREATE FUNCTION core.subscribe(p_generation bigint, p_handlers text[], p_event_types jsonb, p_contexts text[], p_channels text[]) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1988,6 +2136,10 @@ ALTER TABLE core.audit ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
+CREATE TABLE core.audited (
+    xid bigint NOT NULL
+);
+COMMENT ON TABLE core.audited IS 'Transactions whose changes of tombstones are audited already; empty between calls';
 CREATE TABLE core.claim_cursors (
     group_key text NOT NULL,
     low bigint NOT NULL,
@@ -2108,6 +2260,8 @@ WITH (fillfactor='50');
 COMMENT ON TABLE core.workers IS 'Worker processes and when they were last seen';
 ALTER TABLE ONLY core.audit
     ADD CONSTRAINT audit_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY core.audited
+    ADD CONSTRAINT audited_pkey PRIMARY KEY (xid);
 ALTER TABLE ONLY core.claim_cursors
     ADD CONSTRAINT claim_cursors_pkey PRIMARY KEY (group_key);
 ALTER TABLE ONLY core.claim_heads
@@ -2151,7 +2305,7 @@ CREATE UNIQUE INDEX failure_clusters_kind ON core.failure_clusters USING btree (
 CREATE INDEX operation_items_in_flight ON core.operation_items USING btree (operation_id) WHERE (state = 'in_flight'::text);
 CREATE INDEX operations_recent ON core.operations USING btree (planned_at);
 CREATE INDEX operations_running ON core.operations USING btree (started_at) WHERE (state = 'running'::text);
-CREATE INDEX outbox_age ON core.outbox USING btree (occurred_at) WHERE (deleted_at IS NULL);
+CREATE INDEX outbox_age ON core.outbox USING btree (GREATEST(published_at, failed_at, restored_at)) WHERE (deleted_at IS NULL);
 CREATE INDEX outbox_dead ON core.outbox USING btree (failed_at, seq) WHERE ((failed_at IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX outbox_dead_clusters ON core.outbox USING btree (cluster_id, failed_at, seq, generation) WHERE ((failed_at IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX outbox_dead_kinds ON core.outbox USING btree (cluster_id, generation) WHERE ((failed_at IS NOT NULL) AND (deleted_at IS NULL));
@@ -2163,10 +2317,10 @@ CREATE INDEX outbox_waiting ON core.outbox USING btree (generation, COALESCE(lan
 CREATE INDEX outbox_waiting_keys ON core.outbox USING btree (ordering_key, seq) WHERE ((ordering_key IS NOT NULL) AND (retry_after IS NOT NULL));
 CREATE INDEX stranded_at ON core.stranded USING btree (at);
 CREATE TRIGGER audit_refuse BEFORE DELETE OR UPDATE OR TRUNCATE ON core.audit FOR EACH STATEMENT EXECUTE FUNCTION core.audit_refuse();
-CREATE TRIGGER outbox_default_key BEFORE INSERT ON core.outbox FOR EACH ROW WHEN (((new.idempotency_key IS NULL) OR (new.status = 'failed'::text) OR (new.failed_at IS NOT NULL) OR (new.cluster_id IS NOT NULL))) EXECUTE FUNCTION core.outbox_default_key();
+CREATE TRIGGER outbox_default_key BEFORE INSERT ON core.outbox FOR EACH ROW WHEN (((new.idempotency_key IS NULL) OR (new.channel = 'outbox_default'::text) OR (new.status = 'failed'::text) OR (new.failed_at IS NOT NULL) OR (new.cluster_id IS NOT NULL))) EXECUTE FUNCTION core.outbox_default_key();
 CREATE TRIGGER outbox_guard AFTER UPDATE ON core.outbox FOR EACH ROW WHEN ((NOT ((((old.status = 'pending'::text) AND (new.status = 'in_flight'::text) AND (new.claim_seq = (old.claim_seq + 1))) OR ((old.status = 'in_flight'::text) AND (new.status = 'delivered'::text) AND (new.claim_seq = old.claim_seq) AND (new.ordering_key IS NULL))) AND (old.deleted_at IS NULL) AND (new.deleted_at IS NULL) AND (new.id = old.id) AND (new.seq = old.seq)))) EXECUTE FUNCTION core.outbox_guard();
 CREATE TRIGGER outbox_guard_delete AFTER DELETE ON core.outbox FOR EACH ROW WHEN (((old.ordering_key IS NOT NULL) AND (old.status = ANY (ARRAY['pending'::text, 'in_flight'::text])))) EXECUTE FUNCTION core.outbox_guard_delete();
 CREATE TRIGGER outbox_notify AFTER INSERT ON core.outbox FOR EACH ROW EXECUTE FUNCTION core.outbox_notify();
-CREATE TRIGGER outbox_refuse_insert BEFORE INSERT ON core.outbox FOR EACH ROW WHEN (((new.status <> ALL (ARRAY['pending'::text, 'in_flight'::text, 'delivered'::text, 'failed'::text])) OR ((octet_length(new.event_type) < 1) OR (octet_length(new.event_type) > 255)) OR (new.event_version < 1) OR (new.source !~ '^[a-z][a-z0-9_]*$'::text) OR (new.target !~ '^[a-z][a-z0-9_]*$'::text) OR ((octet_length(new.channel) < 1) OR (octet_length(new.channel) > 63)) OR (new.generation < 1) OR (jsonb_typeof(new.payload) <> 'object'::text) OR ((octet_length(new.idempotency_key) < 1) OR (octet_length(new.idempotency_key) > 255)) OR ((octet_length(new.ordering_key) < 1) OR (octet_length(new.ordering_key) > 255)) OR (new.attempts < 0) OR (jsonb_typeof(new.failure_history) <> 'array'::text))) EXECUTE FUNCTION core.outbox_refuse_insert();
+CREATE TRIGGER outbox_refuse_insert BEFORE INSERT ON core.outbox FOR EACH ROW WHEN (((new.status <> ALL (ARRAY['pending'::text, 'in_flight'::text, 'delivered'::text, 'failed'::text])) OR ((octet_length(new.event_type) < 1) OR (octet_length(new.event_type) > 255)) OR (new.event_type !~ '^[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$'::text) OR (new.event_version < 1) OR (new.source !~ '^[a-z][a-z0-9_]*$'::text) OR (new.target !~ '^[a-z][a-z0-9_]*$'::text) OR ((octet_length(new.channel) < 1) OR (octet_length(new.channel) > 63)) OR (new.generation < 1) OR (jsonb_typeof(new.payload) <> 'object'::text) OR ((octet_length(new.idempotency_key) < 1) OR (octet_length(new.idempotency_key) > 255)) OR ((octet_length(new.ordering_key) < 1) OR (octet_length(new.ordering_key) > 255)) OR (new.attempts < 0) OR (jsonb_typeof(new.failure_history) <> 'array'::text) OR (pg_column_size(new.payload) > 8000) OR (octet_length((new.payload)::text) > 8000))) EXECUTE FUNCTION core.outbox_refuse_insert();
 ALTER TABLE ONLY core.operation_items
     ADD CONSTRAINT operation_items_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES core.operations(id) ON DELETE CASCADE;

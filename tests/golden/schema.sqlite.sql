@@ -24,6 +24,11 @@ begin
   select raise(abort, 'the audit is append-only: a record cannot be changed');
 end;
 
+CREATE TRIGGER outbox_default_channel after insert on outbox when new.channel = 'outbox_default'
+begin
+  update outbox set channel = 'outbox_gen_' || new.generation where seq = new.seq;
+end;
+
 CREATE TRIGGER outbox_failure_begin after update of status on outbox
   when new.status = 'failed' and old.status <> 'failed' and new.failed_at is null
 begin
@@ -113,6 +118,12 @@ begin
       (select seq from outbox where ordering_key = new.ordering_key and status = 'in_flight'),
       (select min(seq) from outbox where ordering_key = new.ordering_key and status = 'pending' and key_subscribed = 1),
       (select min(seq) from outbox where ordering_key = new.ordering_key and status = 'pending' and key_subscribed = 0));
+end;
+
+CREATE TRIGGER outbox_restored after update of deleted_at on outbox
+  when old.deleted_at is not null and new.deleted_at is null and new.restored_at is old.restored_at
+begin
+  update outbox set restored_at = strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000Z' where seq = new.seq;
 end;
 
 CREATE TRIGGER outbox_transition before update of status, claim_seq on outbox
@@ -264,7 +275,10 @@ CREATE TABLE outbox (
     constraint "id must be a lower-case uuid"
       check (id like '________-____-____-____-____________' and id = lower(id)),
   event_type text not null
-    constraint "event_type must have 1 to 255 bytes" check (length(cast(event_type as blob)) between 1 and 255),
+    constraint "event_type must have 1 to 255 bytes" check (length(cast(event_type as blob)) between 1 and 255)
+    constraint "event_type must be dot-separated names such as scan.completed"
+      check (event_type glob '[A-Za-z]*' and event_type not glob '*[^A-Za-z0-9_.-]*' and event_type not glob '*..*'
+             and event_type not glob '*.'),
   event_version integer not null default 1
     constraint "event_version must be at least 1" check (event_version >= 1),
   occurred_at text not null default (strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000Z')
@@ -281,10 +295,14 @@ CREATE TABLE outbox (
     constraint "channel must have 1 to 63 bytes" check (length(cast(channel as blob)) between 1 and 63),
   generation integer not null
     constraint "generation must be at least 1" check (generation >= 1),
-  workspace_id text,
+  workspace_id text
+    constraint "workspace_id must be a lower-case uuid"
+      check (workspace_id like '________-____-____-____-____________' and workspace_id = lower(workspace_id)),
   payload text not null
     constraint "payload must be a JSON object"
-      check (case when json_valid(payload) then json_type(payload) = 'object' else 0 end),
+      check (case when json_valid(payload) then json_type(payload) = 'object' else 0 end)
+    -- Publishers have a smaller limit of their own; this one is for a plain INSERT.
+    constraint "payload must be at most 67108864 bytes" check (length(cast(payload as blob)) <= 67108864),
   -- Null only within an INSERT that leaves it out: outbox_idempotency_key fills in the id.
   idempotency_key text
     constraint "idempotency_key must have 1 to 255 bytes"
@@ -314,9 +332,13 @@ CREATE TABLE outbox (
   -- 1 while another event of the same ordering key goes first; kept by the outbox_key_* triggers, so
   -- that a claim never looks at events that have to wait for their predecessor.
   key_blocked integer not null default 0,
-  published_at text not null default (strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000Z'),
+  published_at text not null default (strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000Z')
+    constraint "published_at must be written as 2026-01-31T09:00:00.000000Z"
+      check (published_at like '____-__-__T__:__:__.______Z'),
   delivered_at text,
   deleted_at text,
+  -- When its tombstone was cleared last: it is kept as long again from then on.
+  restored_at text,
   -- The handlers that have not handled the event yet, where it has several: attempts and due time of each,
   -- the latter written as 2026-01-31T09:00:00.000000Z like every time here.
   progress text
@@ -432,7 +454,7 @@ CREATE INDEX outbox_due on outbox (generation, key_blocked, retry_after, seq, oc
 
 CREATE INDEX outbox_failed on outbox (seq) where status = 'failed';
 
-CREATE INDEX outbox_finished on outbox (status, generation, occurred_at)
+CREATE INDEX outbox_finished on outbox (status, generation, max(published_at, coalesce(delivered_at, ''), coalesce(failed_at, ''), coalesce(restored_at, '')))
   where deleted_at is null and status in ('delivered', 'failed');
 
 CREATE INDEX outbox_fresh on outbox (generation, key_blocked, seq, occurred_at, target, channel, event_type)

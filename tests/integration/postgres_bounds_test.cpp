@@ -12,14 +12,14 @@ namespace {
 
 constexpr const char* kRefused = "payload must be at most 262144 bytes with its numbers written out";
 
-std::string repeated(const std::string& text, int times) {
+std::string many_times(const std::string& text, int times) {
   std::string all;
   for (int i = 0; i < times; ++i) all += text;
   return all;
 }
 
-std::string numbers(const std::string& number, int count) {
-  return R"({"a":[)" + repeated(number + ",", count - 1) + number + "]}";
+std::string array_of(const std::string& number, int count) {
+  return R"({"a":[)" + many_times(number + ",", count - 1) + number + "]}";
 }
 
 class PostgresBounds : public testing::Test {
@@ -44,19 +44,19 @@ class PostgresBounds : public testing::Test {
 };
 
 TEST_F(PostgresBounds, NumbersThatBecomeTooManyDigitsAreRefusedByAPlainInsert) {
-  for (const std::string& bomb : {numbers("1e99999", 20'000), numbers("1e99999", 3), numbers("1e-16000", 17),
+  for (const std::string& bomb : {array_of("1e99999", 20'000), array_of("1e99999", 3), array_of("1e-16000", 17),
                                   R"({"text":")" + std::string(300'000, 'x') + "\"}"}) {
     const auto answer = insert(bomb);
     EXPECT_EQ(answer.sqlstate, "23514");
     EXPECT_NE(answer.error.find(kRefused), std::string::npos) << answer.error.substr(0, 200);
   }
   EXPECT_EQ(count("outbox"), "0");
-  EXPECT_TRUE(insert(numbers("1e99999", 2)).ok());
-  EXPECT_EQ(session.run("update core.outbox set payload = '" + numbers("1e99999", 20'000) + "'").sqlstate, "23514");
+  EXPECT_TRUE(insert(array_of("1e99999", 2)).ok());
+  EXPECT_EQ(session.run("update core.outbox set payload = '" + array_of("1e99999", 20'000) + "'").sqlstate, "23514");
 }
 
 TEST_F(PostgresBounds, NumbersThatBecomeTooManyDigitsAreRefusedByPublish) {
-  const auto answer = session.run("select core.outbox_publish('a.b', '" + numbers("1e99999", 20'000) + "')");
+  const auto answer = session.run("select core.outbox_publish('a.b', '" + array_of("1e99999", 20'000) + "')");
   EXPECT_EQ(answer.sqlstate, "SL422");
   EXPECT_EQ(answer.error,
             "p_payload: must be at most 262144 bytes with its numbers written out (core.settings, "
@@ -66,12 +66,12 @@ TEST_F(PostgresBounds, NumbersThatBecomeTooManyDigitsAreRefusedByPublish) {
 // One size on every surface: what the library counts before it sends is what the database counts.
 TEST_F(PostgresBounds, TheDatabaseCountsWhatTheLibraryCounts) {
   const std::vector<std::string> samples{
-      numbers("1", 9'000),
-      numbers("1.50e3", 3'000),
-      numbers("-1e-7", 2'000),
-      numbers("1e9000", 1),
-      numbers(R"({"k":[],"m":{},"n":[1,{"z":null}]})", 500),
-      numbers(R"("\u00e9\n\u0007\"/\ud83d\ude00")", 900),
+      array_of("1", 9'000),
+      array_of("1.50e3", 3'000),
+      array_of("-1e-7", 2'000),
+      array_of("1e9000", 1),
+      array_of(R"({"k":[],"m":{},"n":[1,{"z":null}]})", 500),
+      array_of(R"("\u00e9\n\u0007\"/\ud83d\ude00")", 900),
       R"({"text":")" + std::string(9'000, 'x') + R"(","b":false})",
   };
   for (const std::string& sample : samples) {
