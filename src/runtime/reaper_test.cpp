@@ -138,6 +138,7 @@ TEST_F(ReaperTest, AHandlerThatFailedForGoodIsNotRunAgainAfterAnExpiry) {
   const auto ids = store.publish(test::events(1));
   ASSERT_TRUE(first.step());
   ASSERT_EQ(refusing.delivered().size(), 1U);
+  clock.advance(10s);
 
   store::ClaimRequest request;
   request.worker = "other:1/0";
@@ -197,6 +198,7 @@ TEST_F(ReaperTest, NothingWaitsForAHandlerThatWasUnsubscribedMeanwhile) {
   TestWorker first{*store, failing.handlers()};
   const auto ids = store.publish(test::events(1));
   ASSERT_TRUE(first.step());
+  clock.advance(10s);
   ASSERT_TRUE(second.step());
   clock.advance(10s);
   store::ClaimRequest request;
