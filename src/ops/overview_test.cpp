@@ -181,7 +181,7 @@ TEST_F(OverviewTest, AttentionNamesWhatIsWrongAndWhereToLook) {
   const std::string attention = at(json(), "attention");
   EXPECT_THAT(attention, HasSubstr(R"("severity":"critical","id":"generation-abandoned")"));
   EXPECT_THAT(attention, HasSubstr(R"("link":"/generations")"));
-  EXPECT_THAT(attention, HasSubstr(R"("id":"dead-letters","title":"1 dead letter waits for somebody")"));
+  EXPECT_THAT(attention, HasSubstr(R"("id":"dead-letters","title":"1 dead letter needs review")"));
   EXPECT_THAT(attention, HasSubstr(R"("link":"/dlq")"));
   EXPECT_THAT(attention, Not(HasSubstr("\"ok\"")));
 }

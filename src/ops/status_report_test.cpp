@@ -54,7 +54,7 @@ TEST(StatusReport, TheJsonFieldsArePinned) {
       R"({"store":"sqlite:a.db","schema":{"applied":1,"known":2},"now":"1970-01-01T00:00:00.000000Z",)"
       R"("default_generation":1,"generations":[{"generation":1,"state":"draining","pending":4,"waiting":1,)"
       R"("in_flight":0,"delivered":0,"failed":0,"oldest_pending_at":null,"workers":0,"abandoned":true,"estimated":[]}],)"
-      R"("discarded":0,"discarded_estimated":false,"dead_letters":{"count":0,"unacknowledged":0,"capped":false},"workers":[],"unsubscribed":[{"generation":1,"event_type":"demo.hello",)"
+      R"("discarded":0,"discarded_estimated":false,"dead_letters":{"count":0,"unacknowledged":0,"capped":false},"workers":[],"sinks":[],"unsubscribed":[{"generation":1,"event_type":"demo.hello",)"
       R"("target":"billing","count":12,"oldest_at":"1970-01-01T00:00:00.000000Z"}]})");
 }
 

@@ -202,7 +202,7 @@ TEST_F(Dlq, ADryRunChangesNothing) {
   fail(2);
   const auto dry = sluice_({"dlq", "replay", "--all", "--dry-run"});
   EXPECT_EQ(dry.exit, Exit::ok) << dry.err;
-  EXPECT_THAT(dry.out, AllOf(HasSubstr("nobody subscribes"), HasSubstr("\n2\n")));
+  EXPECT_THAT(dry.out, AllOf(HasSubstr("2 events have no subscriber"), HasSubstr("\n2\n")));
   EXPECT_THAT(sluice_({"dlq", "replay", id(1), "--dry-run", "-o", "json"}).out,
               HasSubstr(R"({"dry_run":true,"kind":"replay","count":1)"));
   EXPECT_THAT(sluice_({"dlq", "discard", "--all", "--dry-run"}).err, HasSubstr("would discard 2 events"));

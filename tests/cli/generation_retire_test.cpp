@@ -116,7 +116,7 @@ TEST_F(GenerationEnd, ARerouteAsksFirst) {
   publish(3);
   const auto nobody = reroute({});
   EXPECT_EQ(nobody.exit, Exit::usage);
-  EXPECT_THAT(nobody.err, HasSubstr("give --yes to move 3 events"));
+  EXPECT_THAT(nobody.err, HasSubstr("pass --yes to move 3 events"));
   sluice_.terminal = true;
   EXPECT_EQ(reroute({"--no-input"}).exit, Exit::usage);
   sluice_.input = "n\n";
