@@ -204,7 +204,8 @@ TEST_F(ClaimRoutes, AForgedClaimSettlesNothing) {
 TEST_F(ClaimRoutes, AWorkerThatDoesNotNameItselfIsOneFromItsAddress) {
   const auto names = [&] {
     std::set<std::string> found;
-    for (const auto& worker : *(*store_).workers(1h)) found.insert(worker.identity);
+    const auto workers = store_->workers(1h);
+    for (const auto& worker : *workers) found.insert(worker.identity);
     return found;
   };
   for (const char* peer : {"127.0.0.1:51234", "127.0.0.1:51235", "::1:9", "::1:10"}) {
