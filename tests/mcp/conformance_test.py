@@ -18,6 +18,8 @@ HANDSHAKE, STATELESS = "2025-11-25", "2026-07-28"
 # Scenario -> revisions, and the checks of it that cannot pass here, each with its reason.
 NO_CAPABILITY = "no tool here needs a capability of the client"
 NO_PROMPTS, NO_RESOURCES = "there are no prompts", "there are no resources"
+NO_STREAMS = "every answer is one JSON document; there are no streams"
+NO_LOGS = "the server sends no log messages"
 APPLIES = {
     "server-initialize": ((HANDSHAKE,), {}),
     "server-session-lifecycle": ((HANDSHAKE,), {}),
@@ -27,6 +29,8 @@ APPLIES = {
     "server-stateless": ((STATELESS,), {
         "sep-2575-server-rejects-undeclared-capability": NO_CAPABILITY,
         "sep-2575-missing-capability-http-400": NO_CAPABILITY,
+        "sep-2575-http-server-no-independent-requests-on-stream": NO_STREAMS,
+        "sep-2575-server-no-log-without-loglevel": NO_LOGS,
     }),
     "http-header-validation": ((STATELESS,), {}),
     "caching": ((STATELESS,), {
@@ -41,12 +45,12 @@ DOES_NOT_APPLY = {
     r"resources-.*|sep-2164-resource-not-found": NO_RESOURCES,
     r"prompts-.*": NO_PROMPTS,
     r"completion-complete": "there is nothing to complete: no prompts and no resource templates",
-    r"logging-set-level|tools-call-with-logging": "the server sends no log messages",
+    r"logging-set-level|tools-call-with-logging": NO_LOGS,
     r"tools-call-(simple-text|image|audio|embedded-resource|mixed-content|error|with-progress)|json-schema-2020-12":
         "asks for a tool of the suite's own example server",
     r"tools-call-(sampling|elicitation)|elicitation-.*|input-required-result-.*":
         "no tool asks the client for anything: what a change needs is in its arguments",
-    r"server-sse-.*": "every answer is one JSON document; there are no streams",
+    r"server-sse-.*": NO_STREAMS,
     r"http-custom-header-server-validation": "no argument of a tool is repeated in a header (x-mcp-header)",
     r"tasks-.*": "the extension is not offered; long work is an operation, see get_operation",
     r"sep-2640-.*": "the extension is not offered: there are no skills",
