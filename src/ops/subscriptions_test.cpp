@@ -79,9 +79,11 @@ TEST_F(Subscriptions, WithoutASubscriptionThereIsNoPlan) {
 TEST_F(Subscriptions, TheJsonFieldsArePinned) {
   SubscriptionStatus status;
   status.record.subscription.handler_name = "billing.meter";
+  status.record.declared_by = "serve:web1:/etc/sluice.toml";
   const std::string text =
       R"({"generation":1,"handler_name":"billing.meter","event_types":["*"],"context":null,"channel":null,)"
-      R"("registered_at":"1970-01-01T00:00:00.000000Z","workers":0})";
+      R"("registered_at":"1970-01-01T00:00:00.000000Z","declared_by":"serve:web1:/etc/sluice.toml",)"
+      R"("served_at":"1970-01-01T00:00:00.000000Z","workers":0})";
   EXPECT_EQ(to_json(status), text);
   EXPECT_EQ(to_json(UnsubscribePlan{status, 2, 1, true}, true),
             R"({"dry_run":true,"subscription":)" + text + R"(,"waiting":2,"orphaned":1,"complete":true})");
