@@ -182,8 +182,8 @@ Settlement expire_several(const ExpiredAttempt& attempt, const PolicyOf& policy_
     add_expiry(settlement, attempt.last_error, attempt.error_class, attempt.fingerprint);
     settlement.lane = lane_of(left, {});
   }
-  const auto most = std::max_element(left.begin(), left.end(),
-                                     [](const auto& a, const auto& b) { return a.attempts < b.attempts; });
+  const auto most =
+      std::max_element(left.begin(), left.end(), [](const auto& a, const auto& b) { return a.attempts < b.attempts; });
   settlement.counts_attempt = most->attempts > attempt.attempts;
   settlement.progress = std::move(left);
   return settlement;

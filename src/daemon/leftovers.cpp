@@ -15,9 +15,8 @@ constexpr Duration kNothingLeft = std::chrono::hours{1};
 const store::Actor kReconciliation{"sluice", "config", "no longer declared in the configuration"};
 
 bool hosts(const store::WorkerRecord& worker, const store::SubscriptionRecord& record) {
-  return worker.generation == record.generation &&
-         std::find(worker.handlers.begin(), worker.handlers.end(), record.subscription.handler_name) !=
-             worker.handlers.end();
+  return worker.generation == record.generation && std::find(worker.handlers.begin(), worker.handlers.end(),
+                                                             record.subscription.handler_name) != worker.handlers.end();
 }
 
 }  // namespace

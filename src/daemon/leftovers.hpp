@@ -1,8 +1,8 @@
 // Leftovers: subscriptions that this daemon has declared before and does not declare any more. While one stands, every
 // event that it matches waits for it.
 //
-// One that a live worker still hosts is left to it: in a rolling deployment the last of the old daemons goes first. So is
-// one that a worker hosts which started later: somebody has put it back.
+// One that a live worker still hosts is left to it: in a rolling deployment the last of the old daemons goes first. So
+// is one that a worker hosts which started later: somebody has put it back.
 //
 // Thread-safety: any number of threads.
 #pragma once

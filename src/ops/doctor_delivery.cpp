@@ -191,7 +191,8 @@ void judge_declarers(const DoctorFacts& facts, Findings& findings) {
                     roughly(*facts.now - first->served_at) + ": every event that it subscribes to waits for it",
                 enumerated(all),
                 "start it again; or, if it never comes back: sluice subscription remove " +
-                    first->subscription.handler_name + " --generation " + std::to_string(first->generation) + " --reason '…'"});
+                    first->subscription.handler_name + " --generation " + std::to_string(first->generation) +
+                    " --reason '…'"});
 }
 
 std::string why_overdue(store::OverdueEvent::Cause cause) {

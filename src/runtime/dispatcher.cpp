@@ -21,8 +21,8 @@ bool is_due(const Work& work, std::string_view handler) {
   return true;
 }
 
-// A handler that has had all its attempts, the last of them by a claim that expired or under a more patient policy, does
-// not run again. Until an event has failed with several handlers, the row's count is that of each.
+// A handler that has had all its attempts, the last of them by a claim that expired or under a more patient policy,
+// does not run again. Until an event has failed with several handlers, the row's count is that of each.
 void close_out_of_attempts(Work& work, const std::vector<const RegisteredHandler*>& open) {
   auto& all = work.event.progress;
   const auto is_out = [&](const RegisteredHandler* handler) {
@@ -34,7 +34,8 @@ void close_out_of_attempts(Work& work, const std::vector<const RegisteredHandler
     }
   }
   for (HandlerProgress& one : all) {
-    const auto own = std::find_if(open.begin(), open.end(), [&](const auto* each) { return each->name() == one.handler_name; });
+    const auto own =
+        std::find_if(open.begin(), open.end(), [&](const auto* each) { return each->name() == one.handler_name; });
     if (own != open.end() && one.attempts >= (*own)->retry.max_attempts) one.exhausted = true;
   }
 }

@@ -109,7 +109,8 @@ Result<StepReport> Reaper::take_back(const std::vector<store::ExpiredClaim>& exp
   if (expired.empty()) return StepReport{};
   std::vector<store::SettleItem> items;
   Result<store::SettleReport> settled = store::registry_changed();
-  // The subscriptions may change between the look and the settle; if they do so all the time, the next step comes to it.
+  // The subscriptions may change between the look and the settle; if they do so all the time, the next step comes to
+  // it.
   for (int tries = 0; tries < 2 && !settled && store::is_registry_changed(settled.error()); ++tries) {
     const auto around = look_around(expired);
     if (!around) return around.error();
@@ -127,11 +128,10 @@ Result<StepReport> Reaper::take_back(const std::vector<store::ExpiredClaim>& exp
     if (fenced.contains(items[i].claim.event_id)) continue;
     const bool failed = items[i].settlement.next == Status::failed;
     ++(failed ? report.failed : report.retried);
-    logger_.warn("claim expired",
-                 {{"event_id", items[i].claim.event_id.to_string()},
-                  {"claimed_by", expired[i].worker},
-                  {"attempts", expired[i].attempts + (items[i].settlement.counts_attempt ? 1 : 0)},
-                  {"status_result", failed ? "failed" : "retry"}});
+    logger_.warn("claim expired", {{"event_id", items[i].claim.event_id.to_string()},
+                                   {"claimed_by", expired[i].worker},
+                                   {"attempts", expired[i].attempts + (items[i].settlement.counts_attempt ? 1 : 0)},
+                                   {"status_result", failed ? "failed" : "retry"}});
     if (failed && options_.on_failed) options_.on_failed(notice_of(expired[i], items[i].settlement));
   }
   return report;

@@ -18,7 +18,7 @@
 namespace sluice::runtime {
 
 struct ReaperOptions {
-  RetryPolicy retry;  ///< of handlers that `retry_of` does not know
+  RetryPolicy retry;                  ///< of handlers that `retry_of` does not know
   std::function<double()> uniform01;  ///< random numbers in [0, 1) for the jitter; from any thread
   FailureListener on_failed{};        ///< told the id and the error only
   /// The policy of a handler, as far as it is known here.

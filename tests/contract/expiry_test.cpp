@@ -248,9 +248,10 @@ TEST_P(ExpiryContract, WhatIsKnownOfEachHandlerOutlivesAnExpiry) {
   std::vector<HandlerProgress> progress = expired[0].progress;
   progress.push_back(progress[1]);
   progress.back().handler_name = "memory.reader";
-  taken_back.settlement = expire({expired[0].attempts, progress, expired[0].last_error, expired[0].error_class,
-                                  expired[0].fingerprint, hosted, served, expired[0].claimed_at, expired[0].seen_at, 0.5},
-                                 minute_retries(), [](const std::string&) { return minute_retries(); });
+  taken_back.settlement =
+      expire({expired[0].attempts, progress, expired[0].last_error, expired[0].error_class, expired[0].fingerprint,
+              hosted, served, expired[0].claimed_at, expired[0].seen_at, 0.5},
+             minute_retries(), [](const std::string&) { return minute_retries(); });
   EXPECT_EQ(must(store().settle(std::vector{taken_back})).settled, 1);
   const EventRecord after = event(id);
   EXPECT_EQ(after.status, Status::pending);

@@ -328,8 +328,7 @@ TEST_P(CreatedAnew, WorkersSubscribeAndDeliverAgain) {
     const std::lock_guard lock{mutex};
     return log.find(text) != std::string::npos;
   };
-  DeliveringProcess process{
-      open_store(database_.url()), {journalling("tests.journal", journal)}, options, logger};
+  DeliveringProcess process{open_store(database_.url()), {journalling("tests.journal", journal)}, options, logger};
   {
     const auto publisher = open_store(database_.url());
     for (int i = 0; i < 50; ++i) journal.await("tests.journal", publish_one(*publisher));

@@ -544,8 +544,7 @@ TEST_F(PostgresClaim, WhatIsPulledThroughTwoStoresLeavesNothingBehind) {
         store::Store& claims = n % 2 == 0 ? *one : *other;
         store::Store& settles = n % 2 == 0 ? *other : *one;
         while (delivered < 1000) {
-          const auto claimed =
-              claims.claim({.worker = "pull" + std::to_string(n), .limit = 7, .settled_here = false});
+          const auto claimed = claims.claim({.worker = "pull" + std::to_string(n), .limit = 7, .settled_here = false});
           ASSERT_TRUE(claimed) << claimed.error().message;
           // A batch comes back in parts, and through both.
           std::vector<store::ClaimedEvent> here;

@@ -46,7 +46,11 @@ Result<std::vector<SubscriptionRecord>> subscription_records(const pq::Rows& row
 }
 
 Error no_settings() {
-  return {ErrorCode::schema, Retry::never, "core.settings has lost its row subscriptions_version", {}, "run `sluice db validate`"};
+  return {ErrorCode::schema,
+          Retry::never,
+          "core.settings has lost its row subscriptions_version",
+          {},
+          "run `sluice db validate`"};
 }
 
 Result<pq::Rows> read_unsubscribed(pq::Connection& connection, PendingWalks& walks) {
