@@ -137,6 +137,18 @@ begin
     return next;
 end
 $$;
+CREATE FUNCTION core.claims_close(p_batches bigint[]) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+    -- Index outbox_scan.
+    delete from core.claims c
+    where c.batch = any (p_batches) and not exists (
+        select from core.outbox o
+        where o.generation = c.generation and o.seq = any (c.seqs) and o.status = 'in_flight' and o.claimed_by = c.worker)
+$$;
 CREATE FUNCTION core.claims_forgotten(p_batches bigint[]) RETURNS SETOF bigint
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -154,6 +166,7 @@ CREATE TABLE core.failure_clusters (
     fingerprint text NOT NULL,
     sample_error text NOT NULL,
     first_seen_at timestamp with time zone DEFAULT now() NOT NULL,
+    last_seen_at timestamp with time zone DEFAULT now() NOT NULL,
     replayed bigint DEFAULT 0 NOT NULL,
     acknowledged_at timestamp with time zone,
     acknowledged_by text DEFAULT ''::text NOT NULL,
@@ -333,13 +346,20 @@ declare
     v_class text := coalesce(p_class, 'Error');
     v_print text := coalesce(p_fingerprint, '');
     v_id    bigint;
+    v_fresh boolean;
 begin
-    for v_try in 1..2 loop
-        select c.id into v_id from core.failure_clusters c
+    for v_try in 1..3 loop
+        select c.id, c.last_seen_at > now() - interval '1 day' into v_id, v_fresh from core.failure_clusters c
         where c.fingerprint = v_print and c.event_type = p_event_type and c.failure_class = v_class and c.source = p_source
           and coalesce(c.target, '') = coalesce(p_target, '');
-        exit when found;
+        exit when v_fresh;
         perform pg_advisory_xact_lock(1936487787);
+        if v_id is not null then
+            -- Not found now: core.prune has just taken it.
+            update core.failure_clusters c set last_seen_at = now() where c.id = v_id;
+            exit when found;
+            continue;
+        end if;
         insert into core.failure_clusters (event_type, source, target, failure_class, fingerprint, sample_error)
         values (p_event_type, p_source, p_target, v_class, v_print, coalesce(p_error, ''))
         on conflict do nothing
@@ -427,6 +447,8 @@ begin
     select * into v_old from core.deployments where generation = p_generation for update;
     if not found then
         raise exception 'generation % is not allocated', p_generation using errcode = 'SL404';
+    elsif v_old.state = p_state then
+        raise exception 'generation % is already %', p_generation, p_state using errcode = 'SL409';
     elsif (v_old.state, p_state) not in
         (('allocated', 'live'), ('live', 'draining'), ('draining', 'live'), ('draining', 'retired')) then
         raise exception 'generation % is % and cannot become %', p_generation, v_old.state, p_state using errcode = 'SL409';
@@ -702,13 +724,14 @@ CREATE FUNCTION core.operation_hold(p_id uuid, p_executor text, p_lease interval
     AS $$
 declare
     v_operation    core.operations := core.operation_locked(p_id);
+    v_live         boolean := v_operation.state in ('running', 'paused');
     v_delivered    bigint;
     v_failed_again bigint;
     v_gone         bigint;
 begin
-    if v_operation.state not in ('running', 'paused') then
+    if v_operation.state = 'planned' then
         return v_operation;
-    elsif v_operation.executor <> p_executor and v_operation.lease_until > now() then
+    elsif v_live and v_operation.executor <> p_executor and v_operation.lease_until > now() then
         raise exception 'operation % is carried out by %', p_id, v_operation.executor using errcode = 'SL409';
     end if;
     -- Index operation_items_in_flight, then outbox_pkey.
@@ -729,7 +752,8 @@ begin
            count(*) filter (where state = 'skipped')
     into v_delivered, v_failed_again, v_gone from noted;
     update core.operations
-    set executor = p_executor, lease_until = now() + p_lease, delivered = delivered + v_delivered,
+    set executor = case when v_live then p_executor else executor end,
+        lease_until = case when v_live then now() + p_lease else lease_until end, delivered = delivered + v_delivered,
         failed_again = failed_again + v_failed_again, skipped = skipped + v_gone
     where id = p_id
     returning * into v_operation;
@@ -1141,6 +1165,9 @@ CREATE FUNCTION core.outbox_complaint(p_event core.outbox) RETURNS text
         when jsonb_typeof(p_event.payload) <> 'object' then 'payload must be a JSON object'
         when octet_length(p_event.idempotency_key) not between 1 and 255 then 'idempotency_key must have 1 to 255 bytes'
         when octet_length(p_event.ordering_key) not between 1 and 255 then 'ordering_key must have 1 to 255 bytes'
+        -- It becomes a header of a delivery, where a line break would begin another one.
+        when p_event.trace_context !~ '^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$' then
+            'trace_context must be a W3C traceparent: 00-<32 hex digits>-<16 hex digits>-<2 hex digits>'
         when p_event.attempts < 0 then 'attempts must not be negative'
         when jsonb_typeof(p_event.failure_history) <> 'array' then 'failure_history must be a JSON array'
     end
@@ -1169,7 +1196,7 @@ CREATE FUNCTION core.outbox_discard(p_event_id uuid, p_reason text, p_actor text
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$ select core.outbox_tombstone(p_event_id, true, p_actor, 'sql', p_reason) $$;
-CREATE FUNCTION core.outbox_expired(p_limit integer) RETURNS TABLE(id uuid, claim_seq bigint, worker text, attempts integer)
+CREATE FUNCTION core.outbox_expired(p_limit integer) RETURNS TABLE(id uuid, claim_seq bigint, worker text, attempts integer, batch bigint, generation bigint, claimed_at timestamp with time zone, seen_at timestamp with time zone, progress jsonb, last_error text, failure_class text, fingerprint text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -1196,7 +1223,9 @@ begin
             update core.claims c set expires_at = v_until where c.batch = v_claim.batch;
         else
             return query
-            select o.id, o.claim_seq, o.claimed_by, o.attempts from core.outbox o
+            select o.id, o.claim_seq, o.claimed_by, o.attempts, v_claim.batch, o.generation, o.claimed_at, now(), o.progress,
+                   o.last_error, o.failure_class, o.fingerprint
+            from core.outbox o
             where o.generation = v_claim.generation and o.seq = any (v_claim.seqs)
               and o.status = 'in_flight' and o.claimed_by = v_claim.worker and o.claimed_at + v_claim.ttl <= now()
             limit p_limit - v_found
@@ -1221,8 +1250,8 @@ begin
     end if;
     -- Only what changes is judged: an event that came in before a rule, or past it, can still be settled and replayed. Most
     -- updates change none of these, and asking costs more than comparing.
-    if (new.event_type, new.event_version, new.source, new.target, new.ordering_key)
-           is distinct from (old.event_type, old.event_version, old.source, old.target, old.ordering_key)
+    if (new.event_type, new.event_version, new.source, new.target, new.ordering_key, new.trace_context)
+           is distinct from (old.event_type, old.event_version, old.source, old.target, old.ordering_key, old.trace_context)
        or new.payload is distinct from old.payload
        or new.status not in ('pending', 'in_flight', 'delivered', 'failed') or new.attempts < 0 or new.generation < 1
        or octet_length(new.channel) not between 1 and 63 or jsonb_typeof(new.failure_history) <> 'array' then
@@ -1272,7 +1301,11 @@ begin
         end if;
     end if;
     -- Failed, or no longer failed, by plain SQL: the dead-letter queue has to know it.
-    if new.status = 'failed' and (new.failed_at is null or new.cluster_id is null) then
+    -- A dead letter that is restored may have outlived the row of its group.
+    if new.status = 'failed'
+       and (new.failed_at is null or new.cluster_id is null
+            or (old.deleted_at is not null and new.deleted_at is null
+                and not exists (select from core.failure_clusters c where c.id = new.cluster_id))) then
         update core.outbox
         set failed_at = coalesce(new.failed_at, now()),
             cluster_id = core.failure_cluster(new.event_type, new.source, new.target, new.failure_class, new.fingerprint, new.last_error)
@@ -1416,7 +1449,7 @@ begin
     if octet_length(p_ordering_key) not between 1 and 255 then
         raise exception 'p_ordering_key: expected 1 to 255 bytes, got %', octet_length(p_ordering_key) using errcode = 'SL422';
     end if;
-    if p_trace_context !~ '^[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$' then
+    if p_trace_context !~ '^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$' then
         raise exception 'p_trace_context: expected a W3C traceparent, got %', quote_literal(p_trace_context) using errcode = 'SL422';
     end if;
     insert into core.outbox (id, event_type, event_version, occurred_at, source, target, content_class, channel, generation,
@@ -1997,6 +2030,33 @@ exception
         return null;
 end
 $_$;
+CREATE FUNCTION core.prune(p_groups text[], p_kept interval) RETURNS TABLE(cursors bigint, failure_groups bigint)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    -- Rows that a claim holds are in use; one that is not renewed now is tomorrow.
+    update core.claim_cursors c set saved_at = now()
+    where c.ctid = any (array(
+        select u.ctid from core.claim_cursors u
+        where u.group_key = any (p_groups) and u.saved_at < now() - interval '1 day'
+        for update skip locked));
+    -- A group that comes back scans once more from the beginning. The row without a name is the floor of all keys.
+    delete from core.claim_cursors c
+    where c.ctid = any (array(
+        select u.ctid from core.claim_cursors u
+        where u.group_key <> '' and u.saved_at < now() - interval '7 days'
+        for update skip locked));
+    get diagnostics cursors = row_count;
+    delete from core.claim_heads h where not exists (select from core.claim_cursors c where c.group_key = h.group_key);
+    -- Index outbox_dead_clusters. What fails meanwhile renews the row first, and the row is asked again.
+    delete from core.failure_clusters c
+    where c.last_seen_at < now() - greatest(p_kept, interval '1 day') - interval '1 day'
+      and not exists (select from core.outbox o where o.cluster_id = c.id and o.failed_at is not null and o.deleted_at is null);
+    get diagnostics failure_groups = row_count;
+    return next;
+end
+$$;
 CREATE FUNCTION core.retention_check(p_active interval, p_grace interval, p_handled_active interval, p_handled_grace interval) RETURNS void
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2031,7 +2091,95 @@ begin
     end if;
 end
 $$;
-CREATE FUNCTION core.subscribe(p_generation bigint, p_handlers text[], p_event_types jsonb, p_contexts text[], p_channels text[]) RETURNS bigint
+CREATE TABLE core.sinks (
+    name text NOT NULL,
+    kind text NOT NULL,
+    target text NOT NULL,
+    handlers text[] NOT NULL,
+    state text DEFAULT 'active'::text NOT NULL,
+    changed_at timestamp with time zone DEFAULT now() NOT NULL,
+    changed_by text DEFAULT ''::text NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    opened_at timestamp with time zone,
+    open_until timestamp with time zone,
+    open_reason text DEFAULT ''::text NOT NULL,
+    declared_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT sinks_circuit_whole CHECK (((opened_at IS NULL) = (open_until IS NULL))),
+    CONSTRAINT sinks_state_known CHECK ((state = ANY (ARRAY['active'::text, 'paused'::text, 'disabled'::text])))
+);
+COMMENT ON TABLE core.sinks IS 'Sinks of the daemons: active, paused or disabled, by whom and why, and their circuits';
+CREATE FUNCTION core.sink_circuit(p_name text, p_open_for interval, p_actor text, p_surface text, p_reason text) RETURNS core.sinks
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_old core.sinks;
+    v_row core.sinks;
+begin
+    select * into v_old from core.sinks where name = p_name for update;
+    if not found then
+        raise exception 'there is no sink %', p_name using errcode = 'SL404';
+    end if;
+    update core.sinks
+    set opened_at = case when p_open_for is not null then coalesce(opened_at, now()) end,
+        open_until = now() + p_open_for,
+        open_reason = case when p_open_for is null then '' else p_reason end
+    where name = p_name
+    returning * into v_row;
+    if (v_old.open_until is null) <> (p_open_for is null) then
+        insert into core.audit (actor, surface, action, reason, detail)
+        values (p_actor, p_surface, case when p_open_for is null then 'sink.circuit_close' else 'sink.circuit_open' end, p_reason,
+                jsonb_build_object('sink', p_name));
+    end if;
+    return v_row;
+end
+$$;
+CREATE FUNCTION core.sink_declare(p_names text[], p_kinds text[], p_targets text[], p_handlers jsonb) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    insert into core.sinks as s (name, kind, target, handlers)
+    select t.name, t.kind, t.target, array(select jsonb_array_elements_text(p_handlers -> (t.place::int - 1)))
+    from unnest(p_names, p_kinds, p_targets) with ordinality as t(name, kind, target, place)
+    order by t.name
+    on conflict (name) do update
+    set kind = excluded.kind, target = excluded.target, handlers = excluded.handlers, declared_at = now()
+$$;
+CREATE FUNCTION core.sink_switch(p_name text, p_state text, p_actor text, p_surface text, p_reason text) RETURNS core.sinks
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_old core.sinks;
+    v_row core.sinks;
+begin
+    if coalesce(p_reason, '') = '' then
+        raise exception 'reason: say why' using errcode = 'SL422';
+    elsif p_state not in ('active', 'paused', 'disabled') then
+        raise exception 'state: expected active, paused or disabled, got %', quote_literal(p_state) using errcode = 'SL422';
+    end if;
+    select * into v_old from core.sinks where name = p_name for update;
+    if not found then
+        raise exception 'there is no sink %', p_name using errcode = 'SL404';
+    end if;
+    if (v_old.state = p_state and (p_state <> 'active' or v_old.open_until is null))
+       or (v_old.state = 'disabled' and p_state = 'paused') then
+        return v_old;
+    end if;
+    update core.sinks
+    set state = p_state, changed_at = now(), changed_by = p_actor, reason = p_reason,
+        opened_at = case when p_state = 'active' then null else opened_at end,
+        open_until = case when p_state = 'active' then null else open_until end,
+        open_reason = case when p_state = 'active' then '' else open_reason end
+    where name = p_name
+    returning * into v_row;
+    insert into core.audit (actor, surface, action, reason, detail)
+    values (p_actor, p_surface, 'sink.' || case p_state when 'active' then 'resume' when 'paused' then 'pause' else 'disable' end, p_reason,
+            jsonb_build_object('sink', p_name, 'from', v_old.state, 'to', p_state));
+    return v_row;
+end
+$$;
+CREATE FUNCTION core.subscribe(p_generation bigint, p_handlers text[], p_event_types jsonb, p_contexts text[], p_channels text[], p_declared_by text DEFAULT ''::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -2040,8 +2188,9 @@ declare
 begin
     -- One at a time, so that the version never runs behind what it stands for.
     perform from core.settings where key = 'subscriptions_version' for update;
-    insert into core.subscriptions as s (generation, handler_name, event_types, context, channel)
-    select p_generation, t.handler, array(select jsonb_array_elements_text(p_event_types -> (t.place::int - 1))), t.context, t.channel
+    insert into core.subscriptions as s (generation, handler_name, event_types, context, channel, declared_by)
+    select p_generation, t.handler, array(select jsonb_array_elements_text(p_event_types -> (t.place::int - 1))), t.context, t.channel,
+           p_declared_by
     from unnest(p_handlers, p_contexts, p_channels) with ordinality as t(handler, context, channel, place)
     on conflict (generation, handler_name) do update
     set event_types = excluded.event_types, context = excluded.context, channel = excluded.channel, registered_at = now()
@@ -2050,6 +2199,9 @@ begin
     if v_changed > 0 then
         update core.settings set value = (value::bigint + 1)::text where key = 'subscriptions_version';
     end if;
+    update core.subscriptions s
+    set declared_by = p_declared_by, registered_at = now()
+    where s.generation = p_generation and s.handler_name = any (p_handlers) and s.declared_by <> p_declared_by and p_declared_by <> '';
     return v_changed;
 end
 $$;
@@ -2109,6 +2261,13 @@ begin
     on conflict (identity) do update
     set generation = excluded.generation, handlers = excluded.handlers, listener = excluded.listener, seen_at = now();
     delete from core.workers where seen_at < now() - interval '1 day';
+    -- Another worker of the same handler may be doing the same.
+    update core.subscriptions s
+    set served_at = now()
+    where s.ctid = any (array(
+        select t.ctid from core.subscriptions t
+        where t.generation = p_generation and t.handler_name = any (p_handlers) and t.served_at < now() - interval '1 minute'
+        for update skip locked));
 end
 $$;
 CREATE FUNCTION core.worker_depart(p_identity text) RETURNS void
@@ -2245,8 +2404,11 @@ CREATE TABLE core.subscriptions (
     context text,
     channel text,
     registered_at timestamp with time zone DEFAULT now() NOT NULL,
+    declared_by text DEFAULT ''::text NOT NULL,
+    served_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT subscriptions_generation_check CHECK ((generation >= 1))
-);
+)
+WITH (fillfactor='50');
 COMMENT ON TABLE core.subscriptions IS 'Which handler of which generation wants which events';
 CREATE TABLE core.workers (
     identity text NOT NULL,
@@ -2290,6 +2452,8 @@ ALTER TABLE ONLY core.secrets
     ADD CONSTRAINT secrets_pkey PRIMARY KEY (key);
 ALTER TABLE ONLY core.settings
     ADD CONSTRAINT settings_pkey PRIMARY KEY (key);
+ALTER TABLE ONLY core.sinks
+    ADD CONSTRAINT sinks_pkey PRIMARY KEY (name);
 ALTER TABLE ONLY core.sluice_migrations
     ADD CONSTRAINT sluice_migrations_pkey PRIMARY KEY (version);
 ALTER TABLE ONLY core.stranded
@@ -2304,7 +2468,7 @@ CREATE INDEX event_handled_age ON core.event_handled USING brin (handled_at) WIT
 CREATE UNIQUE INDEX failure_clusters_kind ON core.failure_clusters USING btree (fingerprint, event_type, failure_class, source, COALESCE(target, ''::text));
 CREATE INDEX operation_items_in_flight ON core.operation_items USING btree (operation_id) WHERE (state = 'in_flight'::text);
 CREATE INDEX operations_recent ON core.operations USING btree (planned_at);
-CREATE INDEX operations_running ON core.operations USING btree (started_at) WHERE (state = 'running'::text);
+CREATE INDEX operations_running ON core.operations USING btree (started_at) WHERE ((state = 'running'::text) OR ((state = ANY (ARRAY['paused'::text, 'stopped'::text, 'cancelled'::text])) AND (taken > (((delivered + failed_again) + skipped) + changed))));
 CREATE INDEX outbox_age ON core.outbox USING btree (GREATEST(published_at, failed_at, restored_at)) WHERE (deleted_at IS NULL);
 CREATE INDEX outbox_dead ON core.outbox USING btree (failed_at, seq) WHERE ((failed_at IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX outbox_dead_clusters ON core.outbox USING btree (cluster_id, failed_at, seq, generation) WHERE ((failed_at IS NOT NULL) AND (deleted_at IS NULL));
@@ -2321,6 +2485,6 @@ CREATE TRIGGER outbox_default_key BEFORE INSERT ON core.outbox FOR EACH ROW WHEN
 CREATE TRIGGER outbox_guard AFTER UPDATE ON core.outbox FOR EACH ROW WHEN ((NOT ((((old.status = 'pending'::text) AND (new.status = 'in_flight'::text) AND (new.claim_seq = (old.claim_seq + 1))) OR ((old.status = 'in_flight'::text) AND (new.status = 'delivered'::text) AND (new.claim_seq = old.claim_seq) AND (new.ordering_key IS NULL))) AND (old.deleted_at IS NULL) AND (new.deleted_at IS NULL) AND (new.id = old.id) AND (new.seq = old.seq)))) EXECUTE FUNCTION core.outbox_guard();
 CREATE TRIGGER outbox_guard_delete AFTER DELETE ON core.outbox FOR EACH ROW WHEN (((old.ordering_key IS NOT NULL) AND (old.status = ANY (ARRAY['pending'::text, 'in_flight'::text])))) EXECUTE FUNCTION core.outbox_guard_delete();
 CREATE TRIGGER outbox_notify AFTER INSERT ON core.outbox FOR EACH ROW EXECUTE FUNCTION core.outbox_notify();
-CREATE TRIGGER outbox_refuse_insert BEFORE INSERT ON core.outbox FOR EACH ROW WHEN (((new.status <> ALL (ARRAY['pending'::text, 'in_flight'::text, 'delivered'::text, 'failed'::text])) OR ((octet_length(new.event_type) < 1) OR (octet_length(new.event_type) > 255)) OR (new.event_type !~ '^[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$'::text) OR (new.event_version < 1) OR (new.source !~ '^[a-z][a-z0-9_]*$'::text) OR (new.target !~ '^[a-z][a-z0-9_]*$'::text) OR ((octet_length(new.channel) < 1) OR (octet_length(new.channel) > 63)) OR (new.generation < 1) OR (jsonb_typeof(new.payload) <> 'object'::text) OR ((octet_length(new.idempotency_key) < 1) OR (octet_length(new.idempotency_key) > 255)) OR ((octet_length(new.ordering_key) < 1) OR (octet_length(new.ordering_key) > 255)) OR (new.attempts < 0) OR (jsonb_typeof(new.failure_history) <> 'array'::text) OR (pg_column_size(new.payload) > 8000) OR (octet_length((new.payload)::text) > 8000))) EXECUTE FUNCTION core.outbox_refuse_insert();
+CREATE TRIGGER outbox_refuse_insert BEFORE INSERT ON core.outbox FOR EACH ROW WHEN (((new.status <> ALL (ARRAY['pending'::text, 'in_flight'::text, 'delivered'::text, 'failed'::text])) OR ((octet_length(new.event_type) < 1) OR (octet_length(new.event_type) > 255)) OR (new.event_type !~ '^[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$'::text) OR (new.event_version < 1) OR (new.source !~ '^[a-z][a-z0-9_]*$'::text) OR (new.target !~ '^[a-z][a-z0-9_]*$'::text) OR ((octet_length(new.channel) < 1) OR (octet_length(new.channel) > 63)) OR (new.generation < 1) OR (jsonb_typeof(new.payload) <> 'object'::text) OR ((octet_length(new.idempotency_key) < 1) OR (octet_length(new.idempotency_key) > 255)) OR ((octet_length(new.ordering_key) < 1) OR (octet_length(new.ordering_key) > 255)) OR (new.trace_context !~ '^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$'::text) OR (new.attempts < 0) OR (jsonb_typeof(new.failure_history) <> 'array'::text) OR (pg_column_size(new.payload) > 8000) OR (octet_length((new.payload)::text) > 8000))) EXECUTE FUNCTION core.outbox_refuse_insert();
 ALTER TABLE ONLY core.operation_items
     ADD CONSTRAINT operation_items_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES core.operations(id) ON DELETE CASCADE;

@@ -38,9 +38,13 @@ end;
 CREATE TRIGGER outbox_failure_cluster after update of failed_at on outbox
   when new.status = 'failed' and new.failed_at is not null and new.cluster_id is null
 begin
-  insert into failure_clusters (event_type, source, target, failure_class, fingerprint, sample_error, first_seen_at)
+  update failure_clusters
+  set last_seen_at = max(last_seen_at, new.failed_at)
+  where fingerprint = coalesce(new.fingerprint, '') and event_type = new.event_type and source = new.source
+    and coalesce(target, '') = coalesce(new.target, '') and failure_class = coalesce(new.failure_class, 'Error');
+  insert into failure_clusters (event_type, source, target, failure_class, fingerprint, sample_error, first_seen_at, last_seen_at)
   select new.event_type, new.source, new.target, coalesce(new.failure_class, 'Error'), coalesce(new.fingerprint, ''),
-         coalesce(new.last_error, ''), new.failed_at
+         coalesce(new.last_error, ''), new.failed_at, new.failed_at
   where not exists (
     select 1 from failure_clusters
     where fingerprint = coalesce(new.fingerprint, '') and event_type = new.event_type and source = new.source
@@ -63,6 +67,13 @@ end;
 CREATE TRIGGER outbox_failure_insert after insert on outbox when new.status = 'failed'
 begin
   update outbox set failed_at = coalesce(failed_at, strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000Z') where seq = new.seq;
+end;
+
+CREATE TRIGGER outbox_failure_restored after update of deleted_at on outbox
+  when new.status = 'failed' and old.deleted_at is not null and new.deleted_at is null
+    and not exists (select 1 from failure_clusters where id = new.cluster_id)
+begin
+  update outbox set cluster_id = null, failed_at = new.failed_at where seq = new.seq;
 end;
 
 CREATE TRIGGER outbox_idempotency_key after insert on outbox when new.idempotency_key is null
@@ -201,7 +212,7 @@ CREATE TABLE event_handled (
 ) strict, without rowid;
 
 CREATE TABLE failure_clusters (
-  id integer primary key,
+  id integer primary key autoincrement, -- a number is not given out again: tombstones may still name it
   event_type text not null,
   source text not null,
   target text,
@@ -209,6 +220,7 @@ CREATE TABLE failure_clusters (
   fingerprint text not null,
   sample_error text not null,
   first_seen_at text not null,
+  last_seen_at text not null,
   replayed integer not null default 0,
   acknowledged_at text,
   acknowledged_by text not null default '',
@@ -307,7 +319,14 @@ CREATE TABLE outbox (
   idempotency_key text
     constraint "idempotency_key must have 1 to 255 bytes"
       check (length(cast(idempotency_key as blob)) between 1 and 255),
-  trace_context text,
+  -- It becomes a header of a delivery, where a line break would begin another one. Counted in bytes: text ends at a NUL
+  -- for the other functions.
+  trace_context text
+    constraint "trace_context must be a W3C traceparent (00-<32 hex digits>-<16 hex digits>-<2 hex digits>)"
+      check (length(cast(trace_context as blob)) = 55 and length(replace(trace_context, '-', '')) = 52
+        and trace_context like '00-________________________________-________________-__'
+        and trace_context not glob '*[^-0-9a-f]*' and trim(substr(trace_context, 4, 32), '0') <> ''
+        and trim(substr(trace_context, 37, 16), '0') <> ''),
   status text not null default 'pending'
     constraint "status must be pending, in_flight, delivered or failed"
       check (status in ('pending', 'in_flight', 'delivered', 'failed')),
@@ -382,6 +401,25 @@ CREATE TABLE settings (
   description text not null
 ) strict, without rowid;
 
+CREATE TABLE sinks (
+  name text primary key not null,
+  kind text not null,
+  target text not null,
+  handlers text not null
+    constraint "handlers must be a JSON array"
+      check (case when json_valid(handlers) then json_type(handlers) = 'array' else 0 end),
+  state text not null default 'active'
+    constraint "state must be active, paused or disabled" check (state in ('active', 'paused', 'disabled')),
+  changed_at text not null,
+  changed_by text not null default '',
+  reason text not null default '',
+  opened_at text,
+  open_until text,
+  open_reason text not null default '',
+  declared_at text not null,
+  constraint "opened_at and open_until are set together" check ((opened_at is null) = (open_until is null))
+) strict, without rowid;
+
 CREATE TABLE sluice_migrations (
   version integer primary key,
   name text not null,
@@ -413,6 +451,10 @@ CREATE TABLE subscriptions (
   context text,
   channel text,
   registered_at text not null,
+  -- Whose it is to withdraw: a daemon and its file (serve:…), a program (listener:…), workers that pull (pull).
+  declared_by text not null default '',
+  -- When a worker last said that it hosts the handler, to the minute.
+  served_at text not null,
   primary key (generation, handler_name)
 ) strict, without rowid;
 
@@ -438,7 +480,8 @@ CREATE INDEX operation_items_in_flight on operation_items (operation_id, place) 
 
 CREATE INDEX operations_planned on operations (planned_at);
 
-CREATE INDEX operations_running on operations (started_at) where state = 'running';
+CREATE INDEX operations_running on operations (started_at)
+  where state = 'running' or (state in ('paused', 'stopped', 'cancelled') and taken > delivered + failed_again + skipped + changed);
 
 CREATE INDEX outbox_claims on outbox (coalesce(claim_expires_at, ''), generation, occurred_at)
   where status = 'in_flight';
