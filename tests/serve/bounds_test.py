@@ -41,8 +41,8 @@ def smuggled(daemon):
         " channel) values ('demo.bomb', 'demo', 1, ('{\"a\":[' || repeat('1e99999,', 12000) || '1]}')::jsonb, 'bomb',"
         " 'outbox_gen_1') returning id")
     deliver(daemon, "an event behind one that cannot be read is delivered")
-    daemon.await_(lambda: daemon.get("/v1/events?status=failed")["events"], "what cannot be read is a dead letter")
-    dead = daemon.get("/v1/events?status=failed")["events"][0]
+    daemon.await_(lambda: daemon.get("/v1/events?filter=status:failed")["events"], "what cannot be read is a dead letter")
+    dead = daemon.get("/v1/events?filter=status:failed")["events"][0]
     expect(dead["event_id"], bomb, "the dead letter")
     expect(dead["error_class"], "PayloadError", "its class")
     expect(dead["payload"], None, "its payload")

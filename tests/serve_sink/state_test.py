@@ -207,7 +207,7 @@ def a_wrong_clock_defers_by_the_stores(daemon, receiver, skewed_clock):
 def main():
     sluice, kind, skewed_clock = sys.argv[1:4]
     receiver = Receiver()
-    with Serving(sluice, kind, arguments=["--drain-timeout", "0s"]) as daemon:
+    with Serving(sluice, kind, arguments=["--drain-timeout", "1ms"]) as daemon:
         daemon.configure(CONFIGURATION.format(url=receiver.url, folder=daemon.folder))
         second = Serving(sluice, kind)
         for shared in ("folder", "store", "environment", "database"):

@@ -92,18 +92,19 @@ Result<RetentionReport> SqliteStore::sweep_retention(const RetentionPolicies& po
   if (limit < 1) return invalid("limit", "the batch limit of a retention sweep must be at least 1");
   const auto work = [&](Connection& connection) -> Result<RetentionReport> {
     const Batch batch{clock_(), limit, dry_run};
-    // Deleting goes first: what this call tombstones has its whole grace before it.
+    // Deleting goes before tombstoning: what this call tombstones has its whole grace before it. Dedup rows go first of all:
+    // those of an event that this call deletes stay until the next, so that a dry run counts the same.
     const Sweep tombstones{sql::retention_count_deletable, sql::retention_delete, batch.now - policies.outbox.grace};
     const Sweep finished{sql::retention_count_expired, sql::retention_tombstone, batch.now - policies.outbox.active,
                          true};
     const Sweep dedup{sql::retention_count_handled, sql::retention_delete_handled,
                       batch.now - policies.event_handled.active - policies.event_handled.grace};
+    auto handled = sweep(connection, dedup, batch);
+    if (!handled) return std::move(handled).error();
     auto deleted = sweep(connection, tombstones, batch);
     if (!deleted) return std::move(deleted).error();
     auto tombstoned = sweep(connection, finished, batch);
     if (!tombstoned) return std::move(tombstoned).error();
-    auto handled = sweep(connection, dedup, batch);
-    if (!handled) return std::move(handled).error();
     const std::int64_t full = limit;
     const RetentionReport report{.outbox_tombstoned = tombstoned->rows,
                                  .outbox_deleted = deleted->rows,

@@ -58,6 +58,24 @@ begin
         raise exception 'p_limit: expected 1 or more, got %', coalesce(p_limit::text, 'null') using errcode = 'SL422';
     end if;
 
+    -- Before the events: what belongs to one that this call deletes stays until the next, so that a dry run counts the same.
+    -- Index event_handled_age, and outbox_pkey once per row: as a value, so that no plan reads the whole table for it.
+    if p_dry_run then
+        select count(*) into handled from (
+            select from core.event_handled h
+            where h.handled_at <= now() - p_handled_active - p_handled_grace
+              and (select o.id from core.outbox o where o.id = h.event_id) is null
+            limit p_limit) c;
+    else
+        delete from core.event_handled h
+        where h.ctid = any (array(
+            select e.ctid from core.event_handled e
+            where e.handled_at <= now() - p_handled_active - p_handled_grace
+              and (select o.id from core.outbox o where o.id = e.event_id) is null
+            limit p_limit for update skip locked));
+        get diagnostics handled = row_count;
+    end if;
+
     -- Index outbox_tombstones.
     select coalesce(array_agg(t.id), '{}'), count(*) filter (where t.status = 'failed') into v_ids, failed
     from (select o.id, o.status from core.outbox o
@@ -80,23 +98,6 @@ begin
         insert into core.audited values (pg_current_xact_id()::text::bigint);
         update core.outbox o set deleted_at = now() where o.id = any (v_ids);
         delete from core.audited where xid = pg_current_xact_id()::text::bigint;
-    end if;
-
-    -- Index event_handled_age, and outbox_pkey once per row: as a value, so that no plan reads the whole table for it.
-    if p_dry_run then
-        select count(*) into handled from (
-            select from core.event_handled h
-            where h.handled_at <= now() - p_handled_active - p_handled_grace
-              and (select o.id from core.outbox o where o.id = h.event_id) is null
-            limit p_limit) c;
-    else
-        delete from core.event_handled h
-        where h.ctid = any (array(
-            select e.ctid from core.event_handled e
-            where e.handled_at <= now() - p_handled_active - p_handled_grace
-              and (select o.id from core.outbox o where o.id = e.event_id) is null
-            limit p_limit for update skip locked));
-        get diagnostics handled = row_count;
     end if;
     more := greatest(deleted, tombstoned, handled) >= p_limit;
 
