@@ -40,15 +40,15 @@ from worker import Terminal, Worker
 def handle(event):
     raise Terminal("ä" * 5000)
 
-Worker("examples.throwing", ["throwing.*"], handle, url=sys.argv[2], wait=1).run()
+Worker("examples.throws_python", ["throwing.python"], handle, url=sys.argv[2], wait=1).run()
 """
 
 THROWING_NODE = """
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
-const [module, url] = process.argv.slice(1);
+const [url, module] = process.argv.slice(1);  // the other way round it would run as a program
 const { Terminal, Worker } = await import(pathToFileURL(module).href);
-await new Worker('examples.throwing', ['throwing.*'], () => { throw new Terminal('ä'.repeat(5000)); }, { url, wait: 1 }).run();
+await new Worker('examples.throws_node', ['throwing.node'], () => { throw new Terminal('ä'.repeat(5000)); }, { url, wait: 1 }).run();
 """
 
 
@@ -176,14 +176,14 @@ def forged_claims(daemon):
     held = claim(daemon, "examples.manual")[0]["claim"]
     mine = base64.b64decode(held)
     payload = mine[32:]
-    before = {one["worker"] for one in daemon.get("/v1/workers")["workers"]}
+    before = {one["identity"] for one in daemon.get("/v1/workers")["workers"]}
     for forged in (payload, b"\0" * 32 + payload, mine[:-2] + b"\0\0", mine[:32] + payload.replace(b"~", b"~0~", 1)):
         token = base64.b64encode(forged).decode()
         expect(settle(daemon, token, "handled")["result"], "invalid", "a forged claim")
         kept = post(daemon, "/v1/claims/heartbeat", {"claims": [token]})
         expect((kept["lost"], kept["invalid"][0]["field"]), ([token], "claims[0]"), "a forged heartbeat")
     expect(event(daemon, event_id)["status"], "in_flight", "the event is still held")
-    expect({one["worker"] for one in daemon.get("/v1/workers")["workers"]}, before, "nobody was listed for it")
+    expect({one["identity"] for one in daemon.get("/v1/workers")["workers"]}, before, "nobody was listed for it")
     expect(settle(daemon, held, "handled")["status"], "delivered", "by who holds it")
 
 
@@ -191,21 +191,23 @@ def unnamed_workers(daemon):
     """Connections are no workers."""
     for _ in range(30):
         post(daemon, "/v1/claims", {"handler": "examples.unnamed", "event_types": ["nothing.*"], "wait_seconds": 0})
-    listed = [one["worker"] for one in daemon.get("/v1/workers")["workers"] if "examples.unnamed" in one["handlers"]]
+    listed = [one["identity"] for one in daemon.get("/v1/workers")["workers"] if "examples.unnamed" in one["handlers"]]
     expect(listed, ["pull:examples.unnamed:127.0.0.1"], "thirty requests")
 
 
 def cuts_by_bytes(daemon, folder, node_worker):
     """The shipped workers send no more than is kept, whatever the characters."""
-    for command in ([sys.executable, "-B", "-c", THROWING_PYTHON, folder, daemon.url],
-                    ["node", "--input-type=module", "-e", THROWING_NODE, node_worker, daemon.url]):
-        event_id = publish(daemon, "throwing.job")
+    for event_type, command in (("throwing.python", [sys.executable, "-B", "-c", THROWING_PYTHON, folder, daemon.url]),
+                                ("throwing.node", ["node", "--input-type=module", "-e", THROWING_NODE, daemon.url, node_worker])):
+        event_id = publish(daemon, event_type)
         worker = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        daemon.await_(lambda: event(daemon, event_id)["status"] == "failed", f"{command[0]} reports its failure")
+        try:
+            daemon.await_(lambda: event(daemon, event_id)["status"] == "failed", f"{command[0]} reports its failure")
+        finally:
+            worker.kill()
+            worker.wait(timeout=60)
         error = event(daemon, event_id)["last_error"]
         expect((error.startswith("Terminal: ä"), len(error.encode()) <= 4096, "\ufffd" in error), (True, True, False), command[0])
-        worker.terminate()
-        worker.wait(timeout=60)
 
 
 def refusals(daemon):
