@@ -1403,6 +1403,7 @@ declare
     v_id         uuid   := coalesce(p_event_id, core.uuid_v7());
     v_generation bigint := coalesce(p_generation, core.default_generation());
     v_channel    text   := coalesce(p_channel, 'outbox_gen_' || v_generation || coalesce('_' || p_class, ''));
+    v_large      boolean;
 begin
     if p_event_type is null or p_event_type !~ '^[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$' or octet_length(p_event_type) > 255 then
         raise exception 'p_event_type: expected dot-separated names such as scan.completed, got %', coalesce(quote_literal(p_event_type), 'null')
@@ -1437,7 +1438,13 @@ begin
     if p_payload is null or jsonb_typeof(p_payload) <> 'object' then
         raise exception 'p_payload: expected a JSON object, got %', coalesce(jsonb_typeof(p_payload), 'null') using errcode = 'SL422';
     end if;
-    if core.payload_complaint(p_payload) is not null then
+    -- Like the trigger of core.outbox: most payloads are small, and asking exactly costs more than the rest of this function. Two
+    -- statements, because the planner may write out what stands in a branch of one.
+    v_large := pg_column_size(p_payload || '{}') > 8000;
+    if not v_large then
+        v_large := octet_length(p_payload::text) > least(8000, (select s.value::bigint from core.settings s where s.key = 'payload_max_bytes'));
+    end if;
+    if v_large and core.payload_complaint(p_payload) is not null then
         raise exception 'p_%', replace(core.payload_complaint(p_payload), 'payload must', 'payload: must') using errcode = 'SL422';
     end if;
     if p_content_class is null then
@@ -1678,6 +1685,23 @@ begin
     if coalesce(p_limit < 1, true) then
         raise exception 'p_limit: expected 1 or more, got %', coalesce(p_limit::text, 'null') using errcode = 'SL422';
     end if;
+    -- Before the events: what belongs to one that this call deletes stays until the next, so that a dry run counts the same.
+    -- Index event_handled_age, and outbox_pkey once per row: as a value, so that no plan reads the whole table for it.
+    if p_dry_run then
+        select count(*) into handled from (
+            select from core.event_handled h
+            where h.handled_at <= now() - p_handled_active - p_handled_grace
+              and (select o.id from core.outbox o where o.id = h.event_id) is null
+            limit p_limit) c;
+    else
+        delete from core.event_handled h
+        where h.ctid = any (array(
+            select e.ctid from core.event_handled e
+            where e.handled_at <= now() - p_handled_active - p_handled_grace
+              and (select o.id from core.outbox o where o.id = e.event_id) is null
+            limit p_limit for update skip locked));
+        get diagnostics handled = row_count;
+    end if;
     -- Index outbox_tombstones.
     select coalesce(array_agg(t.id), '{}'), count(*) filter (where t.status = 'failed') into v_ids, failed
     from (select o.id, o.status from core.outbox o
@@ -1699,22 +1723,6 @@ begin
         insert into core.audited values (pg_current_xact_id()::text::bigint);
         update core.outbox o set deleted_at = now() where o.id = any (v_ids);
         delete from core.audited where xid = pg_current_xact_id()::text::bigint;
-    end if;
-    -- Index event_handled_age, and outbox_pkey once per row: as a value, so that no plan reads the whole table for it.
-    if p_dry_run then
-        select count(*) into handled from (
-            select from core.event_handled h
-            where h.handled_at <= now() - p_handled_active - p_handled_grace
-              and (select o.id from core.outbox o where o.id = h.event_id) is null
-            limit p_limit) c;
-    else
-        delete from core.event_handled h
-        where h.ctid = any (array(
-            select e.ctid from core.event_handled e
-            where e.handled_at <= now() - p_handled_active - p_handled_grace
-              and (select o.id from core.outbox o where o.id = e.event_id) is null
-            limit p_limit for update skip locked));
-        get diagnostics handled = row_count;
     end if;
     more := greatest(deleted, tombstoned, handled) >= p_limit;
     if not p_dry_run and greatest(deleted, tombstoned, handled) > 0 then
@@ -2485,6 +2493,10 @@ CREATE TRIGGER outbox_default_key BEFORE INSERT ON core.outbox FOR EACH ROW WHEN
 CREATE TRIGGER outbox_guard AFTER UPDATE ON core.outbox FOR EACH ROW WHEN ((NOT ((((old.status = 'pending'::text) AND (new.status = 'in_flight'::text) AND (new.claim_seq = (old.claim_seq + 1))) OR ((old.status = 'in_flight'::text) AND (new.status = 'delivered'::text) AND (new.claim_seq = old.claim_seq) AND (new.ordering_key IS NULL))) AND (old.deleted_at IS NULL) AND (new.deleted_at IS NULL) AND (new.id = old.id) AND (new.seq = old.seq)))) EXECUTE FUNCTION core.outbox_guard();
 CREATE TRIGGER outbox_guard_delete AFTER DELETE ON core.outbox FOR EACH ROW WHEN (((old.ordering_key IS NOT NULL) AND (old.status = ANY (ARRAY['pending'::text, 'in_flight'::text])))) EXECUTE FUNCTION core.outbox_guard_delete();
 CREATE TRIGGER outbox_notify AFTER INSERT ON core.outbox FOR EACH ROW EXECUTE FUNCTION core.outbox_notify();
-CREATE TRIGGER outbox_refuse_insert BEFORE INSERT ON core.outbox FOR EACH ROW WHEN (((new.status <> ALL (ARRAY['pending'::text, 'in_flight'::text, 'delivered'::text, 'failed'::text])) OR ((octet_length(new.event_type) < 1) OR (octet_length(new.event_type) > 255)) OR (new.event_type !~ '^[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$'::text) OR (new.event_version < 1) OR (new.source !~ '^[a-z][a-z0-9_]*$'::text) OR (new.target !~ '^[a-z][a-z0-9_]*$'::text) OR ((octet_length(new.channel) < 1) OR (octet_length(new.channel) > 63)) OR (new.generation < 1) OR (jsonb_typeof(new.payload) <> 'object'::text) OR ((octet_length(new.idempotency_key) < 1) OR (octet_length(new.idempotency_key) > 255)) OR ((octet_length(new.ordering_key) < 1) OR (octet_length(new.ordering_key) > 255)) OR (new.trace_context !~ '^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$'::text) OR (new.attempts < 0) OR (jsonb_typeof(new.failure_history) <> 'array'::text) OR (pg_column_size(new.payload) > 8000) OR (octet_length((new.payload)::text) > 8000))) EXECUTE FUNCTION core.outbox_refuse_insert();
+CREATE TRIGGER outbox_refuse_insert BEFORE INSERT ON core.outbox FOR EACH ROW WHEN (((new.status <> ALL (ARRAY['pending'::text, 'in_flight'::text, 'delivered'::text, 'failed'::text])) OR ((octet_length(new.event_type) < 1) OR (octet_length(new.event_type) > 255)) OR (new.event_type !~ '^[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$'::text) OR (new.event_version < 1) OR (new.source !~ '^[a-z][a-z0-9_]*$'::text) OR (new.target !~ '^[a-z][a-z0-9_]*$'::text) OR ((octet_length(new.channel) < 1) OR (octet_length(new.channel) > 63)) OR (new.generation < 1) OR (jsonb_typeof(new.payload) <> 'object'::text) OR ((octet_length(new.idempotency_key) < 1) OR (octet_length(new.idempotency_key) > 255)) OR ((octet_length(new.ordering_key) < 1) OR (octet_length(new.ordering_key) > 255)) OR (new.trace_context !~ '^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$'::text) OR (new.attempts < 0) OR (jsonb_typeof(new.failure_history) <> 'array'::text) OR
+        CASE
+            WHEN (pg_column_size((new.payload || '{}'::jsonb)) > 8000) THEN true
+            ELSE (octet_length((new.payload)::text) > 8000)
+        END)) EXECUTE FUNCTION core.outbox_refuse_insert();
 ALTER TABLE ONLY core.operation_items
     ADD CONSTRAINT operation_items_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES core.operations(id) ON DELETE CASCADE;

@@ -55,6 +55,27 @@ TEST_F(PostgresBounds, NumbersThatBecomeTooManyDigitsAreRefusedByAPlainInsert) {
   EXPECT_EQ(session.run("update core.outbox set payload = '" + array_of("1e99999", 20'000) + "'").sqlstate, "23514");
 }
 
+// Repeated numbers compress well: a row of another table hands over a few bytes.
+TEST_F(PostgresBounds, WhatIsCompressedElsewhereIsMeasuredAsItIs) {
+  session.must("create table staged (payload jsonb); insert into staged values ('" + array_of("1e99999", 20'000) +
+               "')");
+  EXPECT_EQ(session.must("select pg_column_size(payload) < 8000 from staged").value(), "t");
+  for (const char* sql :
+       {"insert into core.outbox (event_type, source, generation, payload) select 'a.b', 'worlds', 1, "
+        "payload from staged",
+        "select core.outbox_publish('a.b', payload) from staged"}) {
+    const auto answer = session.run(sql);
+    EXPECT_NE(answer.error.find("must be at most 262144 bytes with its numbers written out"), std::string::npos)
+        << answer.error.substr(0, 200);
+  }
+}
+
+TEST_F(PostgresBounds, AnOwnerMayLowerTheLimitOfPublish) {
+  session.must("update core.settings set value = '100' where key = 'payload_max_bytes'");
+  EXPECT_EQ(session.run("select core.outbox_publish('a.b', '" + array_of("1e200", 1) + "')").sqlstate, "SL422");
+  EXPECT_TRUE(session.run("select core.outbox_publish('a.b', '" + array_of("1e20", 1) + "')").ok());
+}
+
 TEST_F(PostgresBounds, NumbersThatBecomeTooManyDigitsAreRefusedByPublish) {
   const auto answer = session.run("select core.outbox_publish('a.b', '" + array_of("1e99999", 20'000) + "')");
   EXPECT_EQ(answer.sqlstate, "SL422");
