@@ -118,7 +118,7 @@ void judge_generations(const DoctorFacts& facts, Findings& findings) {
     }
     findings.add(
         {FindingId::generation_abandoned, leaving ? Severity::critical : Severity::warning,
-         "generation " + number + " (" + std::string{one.state ? name(*one.state) : "not allocated"} + ") has " +
+         "generation " + number + " (" + std::string{one.state ? name(*one.state) : "no deployment"} + ") has " +
              (one.pending_estimated ? "about " : "") + counted(one.left(), "event") + " left and no live worker",
          count_text(one.pending, one.pending_estimated) + " pending, " + std::to_string(one.in_flight) + " in flight" +
              (one.oldest_pending ? "; the oldest is of " + to_iso8601(*one.oldest_pending) : ""),

@@ -385,7 +385,7 @@ TEST(DoctorDelivery, AnAbandonedGenerationIsAnAlarmWhenItDrains) {
   EXPECT_EQ(found[0].title, "generation 3 (draining) has 8 events left and no live worker");
   EXPECT_THAT(found[0].fix, HasSubstr("sluice generation reroute 3"));
   EXPECT_EQ(found[1].severity, Severity::warning);
-  EXPECT_THAT(found[1].title, HasSubstr("generation 4 (not allocated) has 1 event left"));
+  EXPECT_THAT(found[1].title, HasSubstr("generation 4 (no deployment) has 1 event left"));
 }
 
 TEST(DoctorDelivery, AGenerationThatDoesNotExistIsNamed) {

@@ -52,7 +52,7 @@ std::vector<std::string> estimates(const GenerationStatus& status) {
 }
 
 std::string in_words(const GenerationStatus& status) {
-  std::string words{status.state ? name(*status.state) : "not allocated"};
+  std::string words{status.state ? name(*status.state) : "no deployment"};
   // A live generation always has events; how many is news only when nobody takes them.
   if (status.abandoned() || (is_leaving(status) && status.left() > 0)) {
     words += ", " + count_text(status.left(), status.pending_estimated) + " left";

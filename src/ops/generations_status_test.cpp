@@ -18,7 +18,7 @@ TEST(GenerationStatus, InWords) {
   status.workers = 0;
   EXPECT_EQ(in_words(status), "live, 120 left, NO WORKER");
   status.state.reset();
-  EXPECT_EQ(in_words(status), "not allocated, 120 left, NO WORKER");
+  EXPECT_EQ(in_words(status), "no deployment, 120 left, NO WORKER");
   EXPECT_EQ(in_words({.generation = 1, .state = GenerationState::draining, .failed = 3}), "draining");
 }
 

@@ -41,7 +41,7 @@ TEST_F(DoctorCommand, WarningsExitWithFindingsAndBringTheirFix) {
   const auto answer = sluice_({"doctor"});
   EXPECT_EQ(answer.exit, Exit::findings);
   EXPECT_THAT(answer.out,
-              StartsWith("warning\n  generation-abandoned: generation 1 (not allocated) has 1 event left and "
+              StartsWith("warning\n  generation-abandoned: generation 1 (no deployment) has 1 event left and "
                          "no live worker\n"));
   EXPECT_THAT(answer.out, AllOf(HasSubstr("      fix: start a worker with --generation 1"), HasSubstr("\n\nok\n")));
 }

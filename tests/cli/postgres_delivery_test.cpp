@@ -94,7 +94,7 @@ TEST_F(PostgresDelivery, TheDoorbellIsReadAndSet) {
 TEST_F(PostgresDelivery, WhatNobodySubscribesToIsVisible) {
   ASSERT_EQ(sluice({"publish", "demo.hello", "--target", "billing"}).exit, 0);
   EXPECT_THAT(sluice({"status"}).out,
-              AllOf(HasSubstr("none alive"), HasSubstr("generation 1: not allocated, 1 left, NO WORKER"),
+              AllOf(HasSubstr("none alive"), HasSubstr("generation 1: no deployment, 1 left, NO WORKER"),
                     HasSubstr("nobody subscribes to: 1 × demo.hello → billing, oldest ")));
   const auto store = store::open_postgres({.dsn = database_.url(), .sweep_interval = {}});
   ASSERT_TRUE(store) << store.error().message;
