@@ -151,7 +151,7 @@ TEST(CheckGauges, ListenersAndGenerationsNameTheirCulprits) {
 TEST(CheckGauges, PassAnErrorOn) {
   test::EmbeddedStore store;
   test::FaultyStore faulty{*store};
-  for (const std::string verb : {"due_backlog", "count_dead", "notify_queue_usage", "workers", "status"}) {
+  for (const std::string verb : {"due_backlog", "count_dead", "notify_queue_usage", "workers", "status", "sinks"}) {
     faulty.fail_verb(verb, {ErrorCode::unavailable, Retry::safe, "away", "", ""});
   }
   for (const Gauge& one : kGauges) {

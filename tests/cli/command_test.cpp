@@ -75,6 +75,8 @@ std::vector<std::string> something_to_change(const Command& command) {
       {"op resume", {kOperation}},
       {"op cancel", {kOperation}},
       {"op rate", {kOperation, "5"}},
+      {"sink pause", {"shop"}},
+      {"sink resume", {"shop"}},
   };
   const auto found = words.find(command.title());
   return found == words.end() ? std::vector<std::string>{} : found->second;
@@ -94,6 +96,8 @@ TEST(CommandTable, EveryChangeHasADryRunThatChangesNothing) {
   plan.id = test::id_of(9);
   plan.to_generation = 2;
   test::must(sluice.store->plan_operation(plan));
+  const store::SinkDeclaration shop{.name = "shop", .kind = "http", .target = "https://shop.test/in", .handlers = {}};
+  test::must(sluice.store->declare_sinks(std::span{&shop, 1}));
   const auto before = sluice.store.sql("select count(*) from audit");
   for (const Command& command : commands()) {
     const std::string title = command.title();

@@ -143,7 +143,8 @@ TEST_F(RetentionSweepCommand, SaysWhatItSwept) {
             "  dedup rows deleted  0\n");
   sluice_.store.now += days{30};
   EXPECT_THAT(sluice_({"retention", "run", "-o", "json"}).out,
-              AllOf(HasSubstr(R"("outbox_deleted":2)"), HasSubstr(R"("handled_deleted":1)")));
+              AllOf(HasSubstr(R"("outbox_deleted":2)"), HasSubstr(R"("handled_deleted":0)")));
+  EXPECT_THAT(sluice_({"retention", "run", "-o", "json"}).out, HasSubstr(R"("handled_deleted":1)"));
   EXPECT_EQ(sluice_.store.events().size(), 1U) << "what is pending is never touched";
 }
 
