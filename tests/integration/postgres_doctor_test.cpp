@@ -175,8 +175,8 @@ TEST_F(PostgresDoctor, ADrainingGenerationWithoutWorkersIsCritical) {
 TEST_F(PostgresDoctor, EventsThatRetentionShouldHaveTakenAreFound) {
   SqlSession session{database_.url()};
   session.must(
-      "insert into core.outbox (event_type, source, generation, payload, status, occurred_at) "
-      "values ('a.b', 'worlds', 1, '{}', 'failed', now() - interval '50 days')");
+      "insert into core.outbox (event_type, source, generation, payload, status, published_at, failed_at) "
+      "values ('a.b', 'worlds', 1, '{}', 'failed', now() - interval '50 days', now() - interval '50 days')");
   EXPECT_THAT(unwell(report()), Contains(Field(&ops::Finding::id, FindingId::retention_lag)));
 }
 

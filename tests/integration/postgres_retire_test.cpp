@@ -121,6 +121,7 @@ TEST_F(PostgresRetire, LaterAndFailedTransactionsAndOtherDatabasesAreNotInTheWay
   other.must("begin");
   other.must("select pg_current_xact_id()");
   SqlSession failed{database_.url()};
+  failed.must("insert into core.deployments (generation) values (2)");
   failed.must("begin");
   EXPECT_FALSE(failed.run("select 1 / 0").ok());
   gate_.drain();
