@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import tempfile
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -108,8 +109,9 @@ class Serving:
         return json.loads(done.stdout)
 
     def await_(self, ready, what):
-        """Asks until it is so; every question is a request, so nothing spins."""
-        for _ in range(20_000):
+        """Asks until it is so. Some things are looked at every 30 s only, and a fast machine asks thousands of times a second."""
+        given_up = time.monotonic() + 120
+        while time.monotonic() < given_up:
             found = ready()
             if found:
                 return found
