@@ -5,8 +5,8 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import tempfile
+import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
