@@ -47,6 +47,16 @@ TEST_P(OrderingContract, TheSuccessorFollowsTheDelivery) {
   EXPECT_THAT(ids(claim()), ElementsAre(second));
 }
 
+TEST_P(OrderingContract, ATokenFromTheFutureReleasesNoKey) {
+  const Uuid head = publish(a_keyed_event("a"));
+  publish(a_keyed_event("a"));
+  ClaimedEvent claimed = claim_one();
+  ++claimed.claim.claim_seq;
+  EXPECT_THAT(deliver(claimed).fenced, ElementsAre(head));
+  EXPECT_EQ(event(head).status, Status::in_flight);
+  EXPECT_THAT(claim(), IsEmpty());
+}
+
 TEST_P(OrderingContract, AKeyDoesNotHoldUpOthers) {
   const Uuid head = publish(a_keyed_event("a"));
   publish(a_keyed_event("a"));

@@ -29,6 +29,8 @@ declare
     v_held   bigint;
     v_rows   bigint;
     v_top    bigint;
+    v_first  bigint;
+    v_keyed  boolean;
     v_ids    uuid[];
     v_seqs   bigint[];
     v_parked bigint[];
@@ -56,7 +58,26 @@ begin
     end if;
     v_at := v_row.low;
     while v_at < v_last loop
-        -- Index outbox_scan. One statement, one snapshot: that of the question whether all have ended, too.
+        -- Up to the first that is open: most often all there is to know, and half the cost of a look at each. Index outbox_scan.
+        -- One statement, one snapshot: that of the question whether all have ended, too.
+        select pg_snapshot_xmin(pg_current_snapshot())::text::bigint > v_row.mark_xid, f.seq, f.keyed
+        into v_ended, v_first, v_keyed
+        from (values (1)) as one left join lateral (
+            select o.seq, o.ordering_key is not null as keyed
+            from core.outbox o
+            where o.generation = p_generation and o.seq > v_at and o.seq <= v_last
+              and o.status = 'pending' and o.retry_after is null and o.deleted_at is null
+              and (p_interests is null or core.outbox_route(o) like any (p_interests))
+            order by o.seq
+            limit 1) f on true;
+        if v_ended and v_row.low = v_at then
+            v_row.low := greatest(v_row.low, least(v_row.mark, coalesce(v_first - 1, v_last)));
+        end if;
+        first_open := v_first;
+        exit when v_first is null or not v_keyed;
+        first_open := null;
+        v_at := v_first - 1;
+        -- As above, for each of a slice: those with a key may have to wait.
         select pg_snapshot_xmin(pg_current_snapshot())::text::bigint > v_row.mark_xid,
                min(c.seq) filter (where c.open and not c.keyed), count(*), max(c.seq),
                array_agg(c.id order by c.seq) filter (where c.open and c.keyed), array_agg(c.seq order by c.seq) filter (where c.open and c.keyed)
@@ -556,6 +577,46 @@ begin
     where c.group_key = '';
 end
 $$;
+CREATE FUNCTION core.keys_release(p_keys text[], p_ids uuid[]) RETURNS TABLE(generation bigint, seq bigint)
+    LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_nestloop TO 'on'
+    SET jit TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+    v_floor bigint := coalesce((select c.low from core.claim_cursors c where c.group_key = ''), 0);
+    v_key   text;
+begin
+    delete from core.keys_in_flight k
+    using unnest(p_keys, p_ids) as t(key, id)
+    where k.ordering_key = t.key collate "C" and k.event_id = t.id;
+    -- Index outbox_waiting_keys, once per key: a LIMIT keeps the planner from joining.
+    for v_key in
+        select t.key
+        from unnest(p_keys) as t(key), lateral (
+            select from core.outbox w
+            where w.ordering_key = t.key and w.retry_after is not null
+              and w.status = 'pending' and w.blocked_since is not null and w.deleted_at is null
+            limit 1) w
+    loop
+        perform core.outbox_unblock(v_key, null);
+    end loop;
+    -- Index outbox_ordering.
+    return query
+    select n.generation, n.seq
+    from unnest(p_keys) as t(key), lateral (
+        select w.generation, w.seq from core.outbox w
+        where w.ordering_key = t.key and w.seq > v_floor
+          and w.status = 'pending' and w.retry_after is null and w.deleted_at is null and core.outbox_subscribed(w)
+        order by w.seq limit 1) n;
+end
+$$;
 CREATE FUNCTION core.last_cycle(p_history jsonb) RETURNS integer
     LANGUAGE sql IMMUTABLE
     AS $$ select coalesce((p_history -> -1 ->> 'cycle')::int, 0) $$;
@@ -862,7 +923,7 @@ begin
     return v_operation;
 end
 $$;
-CREATE FUNCTION core.outbox_acknowledge(p_tids tid[], p_ids uuid[], p_claim_seqs bigint[], p_batches bigint[], p_done_batches bigint[], p_based_on bigint, p_durable boolean) RETURNS TABLE(fenced uuid, forgotten bigint)
+CREATE FUNCTION core.outbox_acknowledge(p_tids tid[], p_ids uuid[], p_claim_seqs bigint[], p_batches bigint[], p_done_batches bigint[], p_based_on bigint, p_durable boolean, p_keyed boolean DEFAULT NULL::boolean) RETURNS TABLE(fenced uuid, forgotten bigint, next_generation bigint, next_seq bigint)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -877,11 +938,13 @@ CREATE FUNCTION core.outbox_acknowledge(p_tids tid[], p_ids uuid[], p_claim_seqs
     AS $$
 declare
     v_rows bigint;
+    v_keys text[];
+    v_ids  uuid[];
 begin
     if p_based_on <> (select s.value::bigint from core.settings s where s.key = 'subscriptions_version') then
         raise exception 'the subscriptions have changed' using errcode = 'SL410';
     end if;
-    return query select null::uuid, core.claims_forgotten(p_batches);
+    return query select null::uuid, core.claims_forgotten(p_batches), null::bigint, null::bigint;
     if found then
         return;
     end if;
@@ -889,13 +952,31 @@ begin
     if not p_durable then
         perform set_config('synchronous_commit', 'off', true);
     end if;
-    update core.outbox o
-    set status = 'delivered', delivered_at = now(), progress = null
-    from unnest(p_ids, p_claim_seqs) as t(id, claim_seq)
-    where o.ctid = any (p_tids) and o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight';
-    get diagnostics v_rows = row_count;
+    if coalesce(p_keyed, exists (select from core.claims c where c.batch = any (p_batches) and c.keyed)) then
+        perform set_config('sluice.keys', 'released by batch', true);
+        with done as (
+            update core.outbox o
+            set status = 'delivered', delivered_at = now(), progress = null
+            from unnest(p_ids, p_claim_seqs) as t(id, claim_seq)
+            where o.ctid = any (p_tids) and o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight'
+            returning o.id, o.ordering_key)
+        select count(*), array_agg(d.ordering_key) filter (where d.ordering_key is not null),
+               array_agg(d.id) filter (where d.ordering_key is not null)
+        into v_rows, v_keys, v_ids
+        from done d;
+        perform set_config('sluice.keys', '', true);
+        if v_keys is not null then
+            return query select null::uuid, null::bigint, r.generation, r.seq from core.keys_release(v_keys, v_ids) r;
+        end if;
+    else
+        update core.outbox o
+        set status = 'delivered', delivered_at = now(), progress = null
+        from unnest(p_ids, p_claim_seqs) as t(id, claim_seq)
+        where o.ctid = any (p_tids) and o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight';
+        get diagnostics v_rows = row_count;
+    end if;
     if v_rows < cardinality(p_ids) then
-        return query select core.outbox_acknowledge_by_id(p_ids, p_claim_seqs), null::bigint;
+        return query select core.outbox_acknowledge_by_id(p_ids, p_claim_seqs), null::bigint, null::bigint, null::bigint;
     end if;
     if cardinality(p_done_batches) > 0 then
         delete from core.claims c where c.batch = any (p_done_batches);
@@ -954,7 +1035,7 @@ begin
     return v_id;
 end
 $$;
-CREATE FUNCTION core.outbox_claim(p_generation bigint, p_worker text, p_limit integer, p_ttl interval, p_after bigint, p_upto bigint, p_interests text[], p_handlers text[], p_lanes text[], p_due boolean) RETURNS TABLE(head bigint, top bigint, batch bigint, tid tid, id uuid, seq bigint, claim_seq bigint, attempts integer, event_type text, event_version integer, occurred_at timestamp with time zone, source text, target text, workspace_id uuid, payload jsonb, idempotency_key text, trace_context text, channel text, ordering_key text, claimed_at timestamp with time zone, progress jsonb)
+CREATE FUNCTION core.outbox_claim(p_generation bigint, p_worker text, p_limit integer, p_ttl interval, p_after bigint, p_upto bigint, p_interests text[], p_handlers text[], p_lanes text[], p_due boolean, p_next bigint[] DEFAULT '{}'::bigint[]) RETURNS TABLE(head bigint, top bigint, batch bigint, tid tid, id uuid, seq bigint, claim_seq bigint, attempts integer, event_type text, event_version integer, occurred_at timestamp with time zone, source text, target text, workspace_id uuid, payload jsonb, idempotency_key text, trace_context text, channel text, ordering_key text, claimed_at timestamp with time zone, progress jsonb)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -985,6 +1066,11 @@ declare
     v_top     bigint;
     v_room    int;
 begin
+    -- What a key has delivered above the floor is read for each of its events: while keys are busy, the floor follows closely.
+    if cardinality(p_next) > 0 and pg_current_xact_id_if_assigned() is null
+       and (select c.saved_at from core.claim_cursors c where c.group_key = '') < clock_timestamp() - interval '50 milliseconds' then
+        perform core.key_floor_advance((select s.last_value from core.outbox_seq s));
+    end if;
     -- A lost claim is a redelivery, so its commit need not wait for the disk.
     perform set_config('synchronous_commit', 'off', true);
     if p_due then
@@ -1019,6 +1105,24 @@ begin
         end if;
     end if;
     v_room := p_limit - cardinality(v_take);
+    if v_room > 0 and cardinality(p_next) > 0 then
+        -- Index outbox_scan.
+        select array_agg(c.tid), array_agg(c.seq)
+        into v_fresh, v_fresh_seqs
+        from (
+            select o.ctid as tid, o.seq
+            from core.outbox o
+            where o.generation = p_generation and o.seq = any (p_next) and (o.seq <= p_after or o.seq > p_upto)
+              and o.status = 'pending' and o.retry_after is null and o.deleted_at is null
+              and (p_interests is null or core.outbox_route(o) like any (p_interests))
+              and core.outbox_blocker(o.ordering_key, o.seq, o.id) is null
+            limit v_room
+            for update of o skip locked) c;
+        v_take := v_take || v_fresh;
+        v_seqs := v_seqs || v_fresh_seqs;
+        v_keyed := v_keyed or v_fresh is not null;
+        v_room := p_limit - cardinality(v_take);
+    end if;
     if v_room > 0 then
         v_upto := p_upto;
         if p_upto is null then
@@ -1077,8 +1181,8 @@ begin
         end if;
         return;
     end if;
-    insert into core.claims (worker, generation, ttl, expires_at, seqs)
-    values (p_worker, p_generation, p_ttl, now() + p_ttl, v_seqs)
+    insert into core.claims (worker, generation, ttl, expires_at, seqs, keyed)
+    values (p_worker, p_generation, p_ttl, now() + p_ttl, v_seqs, coalesce(v_keyed, false))
     returning core.claims.batch into v_batch;
     return query
     update core.outbox o
@@ -1586,7 +1690,7 @@ CREATE FUNCTION core.outbox_restore(p_event_id uuid, p_reason text, p_actor text
 CREATE FUNCTION core.outbox_route(p_event core.outbox) RETURNS text
     LANGUAGE sql IMMUTABLE
     AS $$ select p_event.channel || '/' || coalesce(p_event.target, '*') || '/' || p_event.event_type $$;
-CREATE FUNCTION core.outbox_settle(p_tids tid[], p_ids uuid[], p_claim_seqs bigint[], p_batches bigint[], p_done_batches bigint[], p_undelivered uuid[], p_undelivered_claim_seqs bigint[], p_next text[], p_counted boolean[], p_recorded boolean[], p_delays interval[], p_not_before timestamp with time zone[], p_last_errors text[], p_failure_classes text[], p_fingerprints text[], p_progress jsonb[], p_lanes text[], p_handlers text[], p_handled_keys text[], p_handled_events uuid[], p_based_on bigint, p_durable boolean) RETURNS TABLE(fenced uuid, forgotten bigint)
+CREATE FUNCTION core.outbox_settle(p_tids tid[], p_ids uuid[], p_claim_seqs bigint[], p_batches bigint[], p_done_batches bigint[], p_undelivered uuid[], p_undelivered_claim_seqs bigint[], p_next text[], p_counted boolean[], p_recorded boolean[], p_delays interval[], p_not_before timestamp with time zone[], p_last_errors text[], p_failure_classes text[], p_fingerprints text[], p_progress jsonb[], p_lanes text[], p_handlers text[], p_handled_keys text[], p_handled_events uuid[], p_based_on bigint, p_durable boolean) RETURNS TABLE(fenced uuid, forgotten bigint, next_generation bigint, next_seq bigint)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -1613,12 +1717,14 @@ begin
         from unnest(p_handlers, p_handled_keys, p_handled_events) as h(handler, key, event)
         on conflict do nothing;
     end if;
-    return query select null::uuid, core.claims_forgotten(p_batches);
+    return query select null::uuid, core.claims_forgotten(p_batches), null::bigint, null::bigint;
     if found then
         return;
     end if;
     if cardinality(p_ids) > 0 then
-        return query select a.fenced, a.forgotten from core.outbox_acknowledge(p_tids, p_ids, p_claim_seqs, '{}', '{}', null, true) a;
+        return query
+        select * from core.outbox_acknowledge(p_tids, p_ids, p_claim_seqs, '{}', '{}', null, true,
+            exists (select from core.claims c where c.batch = any (p_batches) and c.keyed));
     end if;
     if cardinality(p_undelivered) > 0 then
         return query
@@ -1646,7 +1752,8 @@ begin
                 as t(id, claim_seq, next, counted, recorded, delay, not_before, last_error, failure_class, fingerprint, progress, lane)
             where o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight'
             returning o.id)
-        select t.id, null::bigint from unnest(p_undelivered) as t(id) where t.id not in (select m.id from moved m);
+        select t.id, null::bigint, null::bigint, null::bigint
+        from unnest(p_undelivered) as t(id) where t.id not in (select m.id from moved m);
         -- What somebody else can go on with at once is worth a ring.
         if exists (
             select from unnest(p_next, p_delays, p_not_before) as t(next, delay, not_before)
@@ -2329,7 +2436,8 @@ CREATE TABLE core.claims (
     generation bigint NOT NULL,
     ttl interval NOT NULL,
     expires_at timestamp with time zone NOT NULL,
-    seqs bigint[] NOT NULL
+    seqs bigint[] NOT NULL,
+    keyed boolean DEFAULT false NOT NULL
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='2000', autovacuum_vacuum_cost_delay='0', toast_tuple_target='8160');
 ALTER TABLE ONLY core.claims ALTER COLUMN seqs SET STORAGE EXTERNAL;
@@ -2490,7 +2598,7 @@ CREATE INDEX outbox_waiting_keys ON core.outbox USING btree (ordering_key, seq) 
 CREATE INDEX stranded_at ON core.stranded USING btree (at);
 CREATE TRIGGER audit_refuse BEFORE DELETE OR UPDATE OR TRUNCATE ON core.audit FOR EACH STATEMENT EXECUTE FUNCTION core.audit_refuse();
 CREATE TRIGGER outbox_default_key BEFORE INSERT ON core.outbox FOR EACH ROW WHEN (((new.idempotency_key IS NULL) OR (new.channel = 'outbox_default'::text) OR (new.status = 'failed'::text) OR (new.failed_at IS NOT NULL) OR (new.cluster_id IS NOT NULL))) EXECUTE FUNCTION core.outbox_default_key();
-CREATE TRIGGER outbox_guard AFTER UPDATE ON core.outbox FOR EACH ROW WHEN ((NOT ((((old.status = 'pending'::text) AND (new.status = 'in_flight'::text) AND (new.claim_seq = (old.claim_seq + 1))) OR ((old.status = 'in_flight'::text) AND (new.status = 'delivered'::text) AND (new.claim_seq = old.claim_seq) AND (new.ordering_key IS NULL))) AND (old.deleted_at IS NULL) AND (new.deleted_at IS NULL) AND (new.id = old.id) AND (new.seq = old.seq)))) EXECUTE FUNCTION core.outbox_guard();
+CREATE TRIGGER outbox_guard AFTER UPDATE ON core.outbox FOR EACH ROW WHEN ((NOT ((((old.status = 'pending'::text) AND (new.status = 'in_flight'::text) AND (new.claim_seq = (old.claim_seq + 1))) OR ((old.status = 'in_flight'::text) AND (new.status = 'delivered'::text) AND (new.claim_seq = old.claim_seq) AND ((new.ordering_key IS NULL) OR (COALESCE(current_setting('sluice.keys'::text, true), ''::text) = 'released by batch'::text)))) AND (old.deleted_at IS NULL) AND (new.deleted_at IS NULL) AND (new.id = old.id) AND (new.seq = old.seq)))) EXECUTE FUNCTION core.outbox_guard();
 CREATE TRIGGER outbox_guard_delete AFTER DELETE ON core.outbox FOR EACH ROW WHEN (((old.ordering_key IS NOT NULL) AND (old.status = ANY (ARRAY['pending'::text, 'in_flight'::text])))) EXECUTE FUNCTION core.outbox_guard_delete();
 CREATE TRIGGER outbox_notify AFTER INSERT ON core.outbox FOR EACH ROW EXECUTE FUNCTION core.outbox_notify();
 CREATE TRIGGER outbox_refuse_insert BEFORE INSERT ON core.outbox FOR EACH ROW WHEN (((new.status <> ALL (ARRAY['pending'::text, 'in_flight'::text, 'delivered'::text, 'failed'::text])) OR ((octet_length(new.event_type) < 1) OR (octet_length(new.event_type) > 255)) OR (new.event_type !~ '^[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$'::text) OR (new.event_version < 1) OR (new.source !~ '^[a-z][a-z0-9_]*$'::text) OR (new.target !~ '^[a-z][a-z0-9_]*$'::text) OR ((octet_length(new.channel) < 1) OR (octet_length(new.channel) > 63)) OR (new.generation < 1) OR (jsonb_typeof(new.payload) <> 'object'::text) OR ((octet_length(new.idempotency_key) < 1) OR (octet_length(new.idempotency_key) > 255)) OR ((octet_length(new.ordering_key) < 1) OR (octet_length(new.ordering_key) > 255)) OR (new.trace_context !~ '^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$'::text) OR (new.attempts < 0) OR (jsonb_typeof(new.failure_history) <> 'array'::text) OR

@@ -44,9 +44,9 @@ TEST_F(Mutant, AHeadThatJumpsStrandsNothing) {
 TEST_F(Mutant, AHeadThatJumpsIsTrusted) {
   world.mutate("outbox_claim",
                {kHeadJumps,
-                {"v_take := v_take || v_fresh;",
+                {"v_keyed := v_keyed or v_fresh_keyed;",
                  "update core.claim_cursors c set low = greatest(c.low, v_head) where c.generation = p_generation;\n"
-                 "v_take := v_take || v_fresh;"}});
+                 "v_keyed := v_keyed or v_fresh_keyed;"}});
   EXPECT_NE(violation(little_room()), "");
 }
 
@@ -92,10 +92,15 @@ TEST_F(Mutant, WhatNobodySubscribesToKeepsWhatItWasReleasedWith) {
   EXPECT_NE(violation(passers_by()), "");
 }
 
-TEST_F(Mutant, TheEndOfAnEventMakesNoOtherDue) {
+TEST_F(Mutant, ADeliveryMakesNoOtherDue) {
+  world.mutate("keys_release", {{"perform core.outbox_unblock(v_key, null)", "perform length(v_key)"}});
+  EXPECT_NE(violation(late_successor()), "");
+}
+
+TEST_F(Mutant, AFailureMakesNoOtherDue) {
   world.mutate("outbox_guard", {{"perform core.outbox_unblock(old.ordering_key", "perform length(old.ordering_key"},
                                 {", case when new.status = 'pending' then old.seq end)", ")"}});
-  EXPECT_NE(violation(late_successor()), "");
+  EXPECT_NE(violation(late_successor(World::End::failed)), "");
 }
 
 }  // namespace

@@ -51,16 +51,16 @@ Scenario little_room() {
           .drained_by = "W2"};
 }
 
-Scenario late_successor() {
+Scenario late_successor(World::End end) {
   return {.name = "late successor",
           .setup =
               [](World& w) {
                 run({w.publish("S", {"A", "k"}), w.claim("W1")});
               },
-          .scripts = [](World& w) -> std::vector<Script> {
+          .scripts = [end](World& w) -> std::vector<Script> {
             return {{"P", {w.publish_begun("P", {"B", "k"}), w.commit("P")}},
                     {"Q", {w.publish("Q", {"C", "k"})}},
-                    {"W1", {w.settle_begun("W1"), w.settle_committed("W1")}},
+                    {"W1", {w.settle_begun("W1", end), w.settle_committed("W1")}},
                     {"L", {w.look("L"), w.look("L")}},
                     {"W2", {w.claim("W2")}}};
           },

@@ -12,7 +12,7 @@ Scenario two_looks();
 /// More events behind a pending one of their key than a claim has room for.
 Scenario little_room();
 /// An event that is committed while its predecessor's settle is under way.
-Scenario late_successor();
+Scenario late_successor(World::End end = World::End::delivered);
 /// Publishers of one key that commit out of order, the first one's event being tried again.
 Scenario out_of_order();
 /// A claim that runs out while its settle is under way.

@@ -19,6 +19,7 @@ TEST(Interleaving, LateCommits) { holds(late_commits()); }
 TEST(Interleaving, TwoLooks) { holds(two_looks()); }
 TEST(Interleaving, LittleRoom) { holds(little_room()); }
 TEST(Interleaving, LateSuccessor) { holds(late_successor()); }
+TEST(Interleaving, LateSuccessorOfAFailure) { holds(late_successor(World::End::failed), most_orders() / 4); }
 TEST(Interleaving, OutOfOrder) { holds(out_of_order()); }
 TEST(Interleaving, Expiry) { holds(expiry()); }
 TEST(Interleaving, Replay) { holds(replayed()); }

@@ -17,6 +17,10 @@ struct EventNumbers {
     generations.push_back(generation);
     numbers.push_back(number);
   }
+  void add(const EventNumbers& more) {
+    generations.insert(generations.end(), more.generations.begin(), more.generations.end());
+    numbers.insert(numbers.end(), more.numbers.begin(), more.numbers.end());
+  }
 };
 
 /// Appends them as one bigint[].

@@ -88,6 +88,9 @@ std::string group_key(const ClaimRequest& request) {
   for (const std::string& pattern : route_patterns(request.interests)) key += '|' + pattern;
   return key;
 }
+// What waits for a claim here and is one too many is left to a look back.
+constexpr std::size_t kMostNext = 10'000;
+
 bool is_of_generation(std::string_view group, Generation generation) {
   return group.substr(0, group.find('|')) == std::to_string(generation);
 }
@@ -114,7 +117,7 @@ Result<PostgresStore::ScanGroup*> PostgresStore::scan_group(const std::string& k
 }
 
 Result<PostgresStore::Taken> PostgresStore::take(const ClaimRequest& request, const Stretch& stretch, int limit,
-                                                 bool due) {
+                                                 bool due, std::span<const std::int64_t> next) {
   pq::Params params;
   params.int8(request.generation)
       .text(std::string_view{request.worker})
@@ -124,6 +127,7 @@ Result<PostgresStore::Taken> PostgresStore::take(const ClaimRequest& request, co
       .int8(stretch.upto);
   params.texts_or_null(route_patterns(request.interests));
   params.texts_or_null(request.handlers).texts_or_null(lanes(request.handlers)).boolean(due);
+  add_numbers(params, next);
   Result<pq::Rows> rows = run(writing(careful_ ? pg_sql::claim_carefully : pg_sql::claim), params);
   // One payload that cannot be written fails the whole statement, and nothing was claimed.
   if (!rows && pq::is_out_of_memory(rows.error())) {
@@ -219,6 +223,26 @@ Result<void> PostgresStore::reserve(const std::string& key, ScanGroup& group, in
   return {};
 }
 
+// Those that waited for a key and need not any more, the oldest first, which lets the floor of the keys follow: at most half of a claim while new ones lie ahead, so that long
+// chains of keys hold up nobody. Under mutex_.
+std::vector<std::int64_t> PostgresStore::next_of_keys(ScanGroup& group, int room) {
+  const std::size_t most = static_cast<std::size_t>(group.stretches.is_behind() ? std::max(1, room / 2) : room);
+  const auto end = std::next(group.next.begin(), static_cast<std::ptrdiff_t>(std::min(most, group.next.size())));
+  std::vector<std::int64_t> next{group.next.begin(), end};
+  group.next.erase(group.next.begin(), end);
+  return next;
+}
+
+void PostgresStore::remember(const EventNumbers& next) {
+  if (next.numbers.empty()) return;
+  const std::scoped_lock lock{mutex_};
+  for (auto& [key, group] : scan_groups_) {
+    for (std::size_t i = 0; i < next.numbers.size() && group.next.size() < kMostNext; ++i) {
+      if (is_of_generation(key, next.generations[i])) group.next.insert(next.numbers[i]);
+    }
+  }
+}
+
 // What is due and what is new. A claim that took nothing says nothing about what lies behind the numbers it looked at,
 // and one that took little may have had a stretch that was short: whoever gets few takes it for the end of a backlog.
 Result<std::vector<ClaimedEvent>> PostgresStore::claim_ahead(const std::string& key, const ClaimRequest& request,
@@ -232,17 +256,21 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim_ahead(const std::string& 
       return std::move(reserved).error();
     }
     Stretch stretch;
+    std::vector<std::int64_t> next;
     std::uint64_t learnt = 0;
     {
       const std::scoped_lock lock{mutex_};
       learnt = group.learnt;
       stretch = group.stretches.next(room);
+      next = next_of_keys(group, room);
+      stretch.swift = stretch.swift && next.empty();
     }
-    Result<Taken> taken = stretch.swift ? take_swiftly(request, stretch) : take(request, stretch, room, true);
+    Result<Taken> taken = stretch.swift ? take_swiftly(request, stretch) : take(request, stretch, room, true, next);
     const std::scoped_lock lock{mutex_};
     const bool known = still_known(group, learnt);
     if (!taken) {
       if (known) group.stretches.failed(stretch);
+      if (known) group.next.insert(next.begin(), next.end());
       const bool too_large = pq::is_out_of_memory(taken.error());
       careful_ = careful_ || too_large;
       if (stretch.swift && (too_large || taken.error().code == ErrorCode::timeout)) continue;
@@ -251,8 +279,8 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim_ahead(const std::string& 
     }
     if (known) group.stretches.seen(stretch, taken->view);
     std::move(taken->events.begin(), taken->events.end(), std::back_inserter(events));
-    const bool more =
-        stretch.upto || (taken->view.looked_up_to && taken->view.top && *taken->view.looked_up_to < *taken->view.top);
+    const bool more = stretch.upto || !group.next.empty() ||
+                      (taken->view.looked_up_to && taken->view.top && *taken->view.looked_up_to < *taken->view.top);
     if (!more || is_most(events.size(), limit)) return events;
     if (!events.empty()) ++refills;
   }
@@ -283,7 +311,7 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim_behind(const std::string&
   std::vector<ClaimedEvent> events;
   if (first_open && *first_open <= upto) {
     // Who looks back instead of ahead takes what is due, too: it goes first.
-    Result<Taken> taken = take(request, {*first_open - 1, upto}, limit, limit == request.limit);
+    Result<Taken> taken = take(request, {*first_open - 1, upto}, limit, limit == request.limit, {});
     if (!taken) return std::move(taken).error();
     events = std::move(taken->events);
   }

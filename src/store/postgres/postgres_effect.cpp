@@ -79,13 +79,18 @@ class PostgresEffect final : public EffectTransaction {
     const auto run = [&](const pg_sql::Query& query, const pq::Params& params) {
       return lease_->run(inside(query), params);
     };
-    return settle_by(run, items, {store_.settled_batches(items).finished, based_on, true});
+    Result<Settled> settled = settle_by(run, items, {store_.settled_batches(items).finished, based_on, true});
+    if (!settled) return std::move(settled).error();
+    next_.add(settled->next);
+    return std::move(settled->report);
   }
 
   Result<void> commit() override {
     if (auto open = still_open(); !open) return open;
     open_ = false;
-    return lease_->commit();
+    Result<void> committed = lease_->commit();
+    if (committed) store_.remember(next_);
+    return committed;
   }
 
   [[nodiscard]] NativeTransaction native() const override { return {.postgres = lease_.native()}; }
@@ -108,6 +113,7 @@ class PostgresEffect final : public EffectTransaction {
   mutable pq::Pool::Lease lease_;
   bool open_ = false;
   bool marked_ = false;
+  EventNumbers next_;  // of keys that the commit releases
 };
 
 }  // namespace

@@ -40,14 +40,16 @@ Result<SettleReport> PostgresStore::settle(std::span<const SettleItem> items, st
     return run(writing(query), params);
   };
   SettledBatches batches = settled_batches(items);
-  Result<SettleReport> report = settle_by(settling, items, {std::move(batches.finished), based_on, false});
-  if (report && !batches.elsewhere.empty()) {
+  Result<Settled> settled = settle_by(settling, items, {std::move(batches.finished), based_on, false});
+  if (!settled) return std::move(settled).error();
+  remember(settled->next);
+  if (!batches.elsewhere.empty()) {
     pq::Params params;
     add_numbers(params, batches.elsewhere);
     // What was settled is settled: if this fails, the reaper forgets them when their time has run out.
     static_cast<void>(run(writing(pg_sql::claims_close), params).has_value());
   }
-  return report;
+  return std::move(settled->report);
 }
 
 Result<std::vector<Uuid>> PostgresStore::heartbeat(std::span<const ClaimRef> claims, Duration ttl) {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "store/postgres/event_numbers.hpp"
-
 namespace sluice::store {
 namespace {
 
@@ -109,8 +107,8 @@ pq::Params settle_params(const Items& items, const SettleTerms& terms) {
   return params;
 }
 
-// Columns of acknowledge.sql and settle.sql; each row has one of them.
-enum SettleColumn { kFenced, kForgotten };
+// Columns of acknowledge.sql and settle.sql; each row has one of the first two, or the others.
+enum SettleColumn { kFenced, kForgotten, kNextGeneration, kNextSeq };
 
 std::vector<std::int64_t> forgotten_batches(const pq::Rows& rows) {
   std::vector<std::int64_t> batches;
@@ -122,8 +120,9 @@ std::vector<std::int64_t> forgotten_batches(const pq::Rows& rows) {
 
 }  // namespace
 
-Result<SettleReport> settle_by(const RunQuery& run, std::span<const SettleItem> items, const SettleTerms& terms) {
-  SettleReport report;
+Result<Settled> settle_by(const RunQuery& run, std::span<const SettleItem> items, const SettleTerms& terms) {
+  Settled settled;
+  SettleReport& report = settled.report;
   Items left = in_order(items);
   while (!left.empty()) {
     const Result<pq::Rows> rows = only_acknowledges(left) ? run(pg_sql::acknowledge, acknowledge_params(left, terms))
@@ -131,7 +130,13 @@ Result<SettleReport> settle_by(const RunQuery& run, std::span<const SettleItem> 
     if (!rows) return rows.error();
     const std::vector<std::int64_t> forgotten = forgotten_batches(*rows);
     if (forgotten.empty()) {
-      for (int row = 0; row < rows->size(); ++row) report.fenced.push_back(rows->uuid(row, kFenced));
+      for (int row = 0; row < rows->size(); ++row) {
+        if (!rows->is_null(row, kFenced)) {
+          report.fenced.push_back(rows->uuid(row, kFenced));
+        } else {
+          settled.next.add(rows->int8(row, kNextGeneration), rows->int8(row, kNextSeq));
+        }
+      }
       break;
     }
     // Nothing was changed: again, without the events of those.
@@ -143,7 +148,7 @@ Result<SettleReport> settle_by(const RunQuery& run, std::span<const SettleItem> 
     left.erase(lost, left.end());
   }
   report.settled = static_cast<int>(items.size() - report.fenced.size());
-  return report;
+  return settled;
 }
 
 }  // namespace sluice::store

@@ -10,6 +10,7 @@
 
 #include "pg_sql.hpp"
 #include "store/claiming.hpp"
+#include "store/postgres/event_numbers.hpp"
 #include "store/postgres/pq_values.hpp"
 
 namespace sluice::store {
@@ -24,6 +25,11 @@ struct SettleTerms {
 /// Claims that the server has forgotten, because it crashed before they were on disk, are fenced like any that were
 /// lost.
 using RunQuery = std::function<Result<pq::Rows>(const pg_sql::Query&, const pq::Params&)>;
-Result<SettleReport> settle_by(const RunQuery& run, std::span<const SettleItem> items, const SettleTerms& terms);
+
+struct Settled {
+  SettleReport report;
+  EventNumbers next;  ///< waited for a key that is free once the settle is committed
+};
+Result<Settled> settle_by(const RunQuery& run, std::span<const SettleItem> items, const SettleTerms& terms);
 
 }  // namespace sluice::store

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "core/redact.hpp"
 #include "store/postgres/event_numbers.hpp"
@@ -133,6 +134,9 @@ class PostgresStore final : public Store {
     std::vector<std::int64_t> elsewhere;  ///< claimed by another process, or forgotten here: the server has to be asked
   };
   SettledBatches settled_batches(std::span<const SettleItem> items);
+  /// For the next claims: they waited for ordering keys that were released. A claim that does not look at them loses
+  /// nothing: they lie above the low mark.
+  void remember(const EventNumbers& next);
 
   /// How many claimed batches this process has not settled, as far as it keeps account of them.
   std::size_t open_batches();
@@ -143,6 +147,7 @@ class PostgresStore final : public Store {
   struct ScanGroup {
     std::uint64_t learnt = 0;  ///< the pool's opened() when the mark was loaded
     ScanStretches stretches;
+    std::set<std::int64_t> next;  ///< waited for a key that was released: for the next claim, which may lose them
     std::int64_t low = 0;  ///< the group's mark in the database when it was last seen: tells whether to look back
     std::int64_t looked_upto = 0;                        ///< how far the last look back has read
     Duration pause{};                                    ///< between looks back of who rests
@@ -165,13 +170,15 @@ class PostgresStore final : public Store {
     return group.learnt == learnt && pool_.opened() == learnt;
   }
   Result<void> reserve(const std::string& key, ScanGroup& group, int limit);
+  static std::vector<std::int64_t> next_of_keys(ScanGroup& group, int room);
   Result<std::vector<ClaimedEvent>> claim_ahead(const std::string& key, const ClaimRequest& request, ScanGroup& group,
                                                 int limit);
   struct Taken {
     std::vector<ClaimedEvent> events;
     StretchView view;
   };
-  Result<Taken> take(const ClaimRequest& request, const Stretch& stretch, int limit, bool due);
+  Result<Taken> take(const ClaimRequest& request, const Stretch& stretch, int limit, bool due,
+                     std::span<const std::int64_t> next);
   /// The new events of a swift stretch; nothing when something is due. An error of kind timeout: a rival was met.
   Result<Taken> take_swiftly(const ClaimRequest& request, const Stretch& stretch);
   Taken taken_from(const pq::Rows& rows, const ClaimRequest& request, const Stretch& stretch, const StretchView& view);
@@ -194,9 +201,9 @@ class PostgresStore final : public Store {
   std::map<std::int64_t, OpenBatch> open_claims_;  // per claimed batch: what is not settled yet
   std::atomic<bool> careful_ = false;  // a payload was met that cannot be written: claims count before they write
   std::chrono::steady_clock::time_point next_forget_{};  // of those that ran out
-  std::mutex walks_mutex_;                         // guards the walks; held by whoever leads them
+  std::mutex walks_mutex_;                               // guards the walks; held by whoever leads them
   PendingWalks walks_;
-  std::uint64_t walks_learnt_ = 0;  // the pool's opened() when they began
+  std::uint64_t walks_learnt_ = 0;                // the pool's opened() when they began
   std::atomic<std::int64_t> settings_table_ = 0;  // tells one schema from the next; 0: not known yet
 };
 

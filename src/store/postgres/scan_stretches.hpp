@@ -34,6 +34,8 @@ class ScanStretches {
 
   /// Every number up to here was looked at, or is part of a stretch.
   [[nodiscard]] std::int64_t head() const { return head_; }
+  /// Whether there is known to be more above it.
+  [[nodiscard]] bool is_behind() const { return head_ < top_ || !reserved_.empty(); }
 
   /// What should be reserved before the next claim; none: there is enough, or no backlog to speak of.
   struct Wish {

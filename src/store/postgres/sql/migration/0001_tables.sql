@@ -168,7 +168,9 @@ create table core.claims (
     generation bigint      not null,
     ttl        interval    not null,
     expires_at timestamptz not null,
-    seqs       bigint[]    not null
+    seqs       bigint[]    not null,
+    -- Some of them have an ordering key.
+    keyed      boolean     not null default false
 ) with (
     autovacuum_vacuum_scale_factor = 0,
     autovacuum_vacuum_threshold = 2000,

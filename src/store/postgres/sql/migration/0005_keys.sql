@@ -108,6 +108,50 @@ begin
 end
 $$;
 
+-- Releases the keys of events that were delivered, those of a whole batch at once. What is parked behind one is made due. What
+-- is new is only named, the first of each key: it lies above the low marks of all groups, so it is found whether or not the
+-- caller claims it.
+create function core.keys_release(p_keys text[], p_ids uuid[]) returns table (generation bigint, seq bigint)
+language plpgsql volatile
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_nestloop = on
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+    v_floor bigint := coalesce((select c.low from core.claim_cursors c where c.group_key = ''), 0);
+    v_key   text;
+begin
+    delete from core.keys_in_flight k
+    using unnest(p_keys, p_ids) as t(key, id)
+    where k.ordering_key = t.key collate "C" and k.event_id = t.id;
+    -- Index outbox_waiting_keys, once per key: a LIMIT keeps the planner from joining.
+    for v_key in
+        select t.key
+        from unnest(p_keys) as t(key), lateral (
+            select from core.outbox w
+            where w.ordering_key = t.key and w.retry_after is not null
+              and w.status = 'pending' and w.blocked_since is not null and w.deleted_at is null
+            limit 1) w
+    loop
+        perform core.outbox_unblock(v_key, null);
+    end loop;
+    -- Index outbox_ordering.
+    return query
+    select n.generation, n.seq
+    from unnest(p_keys) as t(key), lateral (
+        select w.generation, w.seq from core.outbox w
+        where w.ordering_key = t.key and w.seq > v_floor
+          and w.status = 'pending' and w.retry_after is null and w.deleted_at is null and core.outbox_subscribed(w)
+        order by w.seq limit 1) n;
+end
+$$;
+
 -- Moves the floor of the ordering keys by the rule of core.claim_cursor_advance, over one slice: past keyed events that are
 -- not new, or that nobody subscribes to. p_last: the sequence's number, read before the transaction had an id.
 create function core.key_floor_advance(p_last bigint) returns void
@@ -154,4 +198,4 @@ end
 $$;
 
 revoke all on function core.outbox_blocker(text, bigint, uuid), core.outbox_park(uuid[]), core.outbox_unblock(text, bigint),
-    core.key_floor_advance(bigint) from public;
+    core.keys_release(text[], uuid[]), core.key_floor_advance(bigint) from public;

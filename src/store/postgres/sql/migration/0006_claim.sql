@@ -4,8 +4,8 @@
 -- The planner settings on these functions and on those of 0007 pin their plans: index order and TID look-ups, whatever the
 -- statistics say about a table that grows and drains by the minute.
 
--- Takes up to p_limit events: with p_due those that are due first, then new ones above p_after, up to p_upto where that
--- is given. `head` is the highest seq that was looked at: all of p_upto, or of the generation, when there was room for
+-- Takes up to p_limit events: with p_due those that are due first, then those of p_next, which were passed over and whose keys
+-- were released since, then new ones above p_after, up to p_upto where that is given. `head` is the highest seq that was looked at: all of p_upto, or of the generation, when there was room for
 -- more; it is returned on a row without an id when nothing could be taken. `top` is the highest seq of the generation,
 -- without p_upto, to tell how much lies ahead. What waits behind another event of its key is passed over: the other one's
 -- end makes it due, or core.claim_cursor_advance parks it.
@@ -19,7 +19,8 @@ create function core.outbox_claim(
     p_interests  text[],
     p_handlers   text[],
     p_lanes      text[],
-    p_due        boolean
+    p_due        boolean,
+    p_next       bigint[] default '{}'
 ) returns table (
     head            bigint,
     top             bigint,
@@ -73,6 +74,11 @@ declare
     v_top     bigint;
     v_room    int;
 begin
+    -- What a key has delivered above the floor is read for each of its events: while keys are busy, the floor follows closely.
+    if cardinality(p_next) > 0 and pg_current_xact_id_if_assigned() is null
+       and (select c.saved_at from core.claim_cursors c where c.group_key = '') < clock_timestamp() - interval '50 milliseconds' then
+        perform core.key_floor_advance((select s.last_value from core.outbox_seq s));
+    end if;
     -- A lost claim is a redelivery, so its commit need not wait for the disk.
     perform set_config('synchronous_commit', 'off', true);
 
@@ -109,6 +115,24 @@ begin
     end if;
 
     v_room := p_limit - cardinality(v_take);
+    if v_room > 0 and cardinality(p_next) > 0 then
+        -- Index outbox_scan.
+        select array_agg(c.tid), array_agg(c.seq)
+        into v_fresh, v_fresh_seqs
+        from (
+            select o.ctid as tid, o.seq
+            from core.outbox o
+            where o.generation = p_generation and o.seq = any (p_next) and (o.seq <= p_after or o.seq > p_upto)
+              and o.status = 'pending' and o.retry_after is null and o.deleted_at is null
+              and (p_interests is null or core.outbox_route(o) like any (p_interests))
+              and core.outbox_blocker(o.ordering_key, o.seq, o.id) is null
+            limit v_room
+            for update of o skip locked) c;
+        v_take := v_take || v_fresh;
+        v_seqs := v_seqs || v_fresh_seqs;
+        v_keyed := v_keyed or v_fresh is not null;
+        v_room := p_limit - cardinality(v_take);
+    end if;
     if v_room > 0 then
         v_upto := p_upto;
         if p_upto is null then
@@ -170,8 +194,8 @@ begin
         return;
     end if;
 
-    insert into core.claims (worker, generation, ttl, expires_at, seqs)
-    values (p_worker, p_generation, p_ttl, now() + p_ttl, v_seqs)
+    insert into core.claims (worker, generation, ttl, expires_at, seqs, keyed)
+    values (p_worker, p_generation, p_ttl, now() + p_ttl, v_seqs, coalesce(v_keyed, false))
     returning core.claims.batch into v_batch;
 
     return query
@@ -312,6 +336,8 @@ declare
     v_held   bigint;
     v_rows   bigint;
     v_top    bigint;
+    v_first  bigint;
+    v_keyed  boolean;
     v_ids    uuid[];
     v_seqs   bigint[];
     v_parked bigint[];
@@ -340,7 +366,27 @@ begin
 
     v_at := v_row.low;
     while v_at < v_last loop
-        -- Index outbox_scan. One statement, one snapshot: that of the question whether all have ended, too.
+        -- Up to the first that is open: most often all there is to know, and half the cost of a look at each. Index outbox_scan.
+        -- One statement, one snapshot: that of the question whether all have ended, too.
+        select pg_snapshot_xmin(pg_current_snapshot())::text::bigint > v_row.mark_xid, f.seq, f.keyed
+        into v_ended, v_first, v_keyed
+        from (values (1)) as one left join lateral (
+            select o.seq, o.ordering_key is not null as keyed
+            from core.outbox o
+            where o.generation = p_generation and o.seq > v_at and o.seq <= v_last
+              and o.status = 'pending' and o.retry_after is null and o.deleted_at is null
+              and (p_interests is null or core.outbox_route(o) like any (p_interests))
+            order by o.seq
+            limit 1) f on true;
+        if v_ended and v_row.low = v_at then
+            v_row.low := greatest(v_row.low, least(v_row.mark, coalesce(v_first - 1, v_last)));
+        end if;
+        first_open := v_first;
+        exit when v_first is null or not v_keyed;
+        first_open := null;
+        v_at := v_first - 1;
+
+        -- As above, for each of a slice: those with a key may have to wait.
         select pg_snapshot_xmin(pg_current_snapshot())::text::bigint > v_row.mark_xid,
                min(c.seq) filter (where c.open and not c.keyed), count(*), max(c.seq),
                array_agg(c.id order by c.seq) filter (where c.open and c.keyed), array_agg(c.seq order by c.seq) filter (where c.open and c.keyed)
@@ -428,6 +474,6 @@ begin
 end
 $$;
 
-revoke all on function core.outbox_claim(bigint, text, int, interval, bigint, bigint, text[], text[], text[], boolean),
+revoke all on function core.outbox_claim(bigint, text, int, interval, bigint, bigint, text[], text[], text[], boolean, bigint[]),
     core.outbox_claim_stretch(bigint, text, interval, bigint, bigint, text[], text[], text[]),
     core.claim_cursor_advance(text, bigint, text[]), core.claim_reserve(text, bigint, bigint, bigint) from public;

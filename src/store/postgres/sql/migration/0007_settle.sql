@@ -26,12 +26,13 @@ as $$
 $$;
 
 -- Acknowledges what was delivered, under its fencing tokens. Returns the ids that were fenced; or, without having changed
--- anything, the batches among p_batches that are forgotten: call again without their events. The rows are found by
+-- anything, the batches among p_batches that are forgotten: call again without their events. And what was waiting for the ordering
+-- keys that are free now (see core.keys_release). The rows are found by
 -- where the claim left them, in one scan; who they are is looked up in a hash. Measured: a scan per row, as a nested
 -- loop makes it, costs a fifth more.
 create function core.outbox_acknowledge(p_tids tid[], p_ids uuid[], p_claim_seqs bigint[], p_batches bigint[], p_done_batches bigint[],
-                                        p_based_on bigint, p_durable boolean)
-returns table (fenced uuid, forgotten bigint)
+                                        p_based_on bigint, p_durable boolean, p_keyed boolean default null)
+returns table (fenced uuid, forgotten bigint, next_generation bigint, next_seq bigint)
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -46,11 +47,13 @@ set jit = off
 as $$
 declare
     v_rows bigint;
+    v_keys text[];
+    v_ids  uuid[];
 begin
     if p_based_on <> (select s.value::bigint from core.settings s where s.key = 'subscriptions_version') then
         raise exception 'the subscriptions have changed' using errcode = 'SL410';
     end if;
-    return query select null::uuid, core.claims_forgotten(p_batches);
+    return query select null::uuid, core.claims_forgotten(p_batches), null::bigint, null::bigint;
     if found then
         return;
     end if;
@@ -59,13 +62,31 @@ begin
         perform set_config('synchronous_commit', 'off', true);
     end if;
 
-    update core.outbox o
-    set status = 'delivered', delivered_at = now(), progress = null
-    from unnest(p_ids, p_claim_seqs) as t(id, claim_seq)
-    where o.ctid = any (p_tids) and o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight';
-    get diagnostics v_rows = row_count;
+    if coalesce(p_keyed, exists (select from core.claims c where c.batch = any (p_batches) and c.keyed)) then
+        perform set_config('sluice.keys', 'released by batch', true);
+        with done as (
+            update core.outbox o
+            set status = 'delivered', delivered_at = now(), progress = null
+            from unnest(p_ids, p_claim_seqs) as t(id, claim_seq)
+            where o.ctid = any (p_tids) and o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight'
+            returning o.id, o.ordering_key)
+        select count(*), array_agg(d.ordering_key) filter (where d.ordering_key is not null),
+               array_agg(d.id) filter (where d.ordering_key is not null)
+        into v_rows, v_keys, v_ids
+        from done d;
+        perform set_config('sluice.keys', '', true);
+        if v_keys is not null then
+            return query select null::uuid, null::bigint, r.generation, r.seq from core.keys_release(v_keys, v_ids) r;
+        end if;
+    else
+        update core.outbox o
+        set status = 'delivered', delivered_at = now(), progress = null
+        from unnest(p_ids, p_claim_seqs) as t(id, claim_seq)
+        where o.ctid = any (p_tids) and o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight';
+        get diagnostics v_rows = row_count;
+    end if;
     if v_rows < cardinality(p_ids) then
-        return query select core.outbox_acknowledge_by_id(p_ids, p_claim_seqs), null::bigint;
+        return query select core.outbox_acknowledge_by_id(p_ids, p_claim_seqs), null::bigint, null::bigint, null::bigint;
     end if;
 
     if cardinality(p_done_batches) > 0 then
@@ -128,7 +149,7 @@ create function core.outbox_settle(
     p_handled_events uuid[],
     p_based_on       bigint,
     p_durable        boolean
-) returns table (fenced uuid, forgotten bigint)
+) returns table (fenced uuid, forgotten bigint, next_generation bigint, next_seq bigint)
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -157,13 +178,15 @@ begin
         on conflict do nothing;
     end if;
 
-    return query select null::uuid, core.claims_forgotten(p_batches);
+    return query select null::uuid, core.claims_forgotten(p_batches), null::bigint, null::bigint;
     if found then
         return;
     end if;
 
     if cardinality(p_ids) > 0 then
-        return query select a.fenced, a.forgotten from core.outbox_acknowledge(p_tids, p_ids, p_claim_seqs, '{}', '{}', null, true) a;
+        return query
+        select * from core.outbox_acknowledge(p_tids, p_ids, p_claim_seqs, '{}', '{}', null, true,
+            exists (select from core.claims c where c.batch = any (p_batches) and c.keyed));
     end if;
 
     if cardinality(p_undelivered) > 0 then
@@ -192,7 +215,8 @@ begin
                 as t(id, claim_seq, next, counted, recorded, delay, not_before, last_error, failure_class, fingerprint, progress, lane)
             where o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight'
             returning o.id)
-        select t.id, null::bigint from unnest(p_undelivered) as t(id) where t.id not in (select m.id from moved m);
+        select t.id, null::bigint, null::bigint, null::bigint
+        from unnest(p_undelivered) as t(id) where t.id not in (select m.id from moved m);
         -- What somebody else can go on with at once is worth a ring.
         if exists (
             select from unnest(p_next, p_delays, p_not_before) as t(next, delay, not_before)
@@ -340,7 +364,7 @@ end
 $$;
 
 revoke all on function core.claims_forgotten(bigint[]), core.claims_close(bigint[]),
-    core.outbox_acknowledge(tid[], uuid[], bigint[], bigint[], bigint[], bigint, boolean),
+    core.outbox_acknowledge(tid[], uuid[], bigint[], bigint[], bigint[], bigint, boolean, boolean),
     core.outbox_acknowledge_by_id(uuid[], bigint[]),
     core.outbox_settle(tid[], uuid[], bigint[], bigint[], bigint[], uuid[], bigint[], text[], boolean[], boolean[], interval[],
         timestamptz[], text[], text[], text[], jsonb[], text[], text[], text[], uuid[], bigint, boolean),

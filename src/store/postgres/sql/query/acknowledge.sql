@@ -1,3 +1,4 @@
--- Nothing but acknowledgements, the common settle; returns the ids that were fenced, or the batches that are forgotten.
-select fenced, forgotten
+-- Nothing but acknowledgements, the common settle; returns the ids that were fenced, the batches that are forgotten, or
+-- what waited for the keys that are free now.
+select fenced, forgotten, next_generation, next_seq
 from core.outbox_acknowledge($1::tid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint, $7::boolean)
