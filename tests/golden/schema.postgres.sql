@@ -1035,7 +1035,7 @@ begin
     return v_id;
 end
 $$;
-CREATE FUNCTION core.outbox_claim(p_generation bigint, p_worker text, p_limit integer, p_ttl interval, p_after bigint, p_upto bigint, p_interests text[], p_handlers text[], p_lanes text[], p_due boolean, p_next bigint[] DEFAULT '{}'::bigint[]) RETURNS TABLE(head bigint, top bigint, batch bigint, tid tid, id uuid, seq bigint, claim_seq bigint, attempts integer, event_type text, event_version integer, occurred_at timestamp with time zone, source text, target text, workspace_id uuid, payload jsonb, idempotency_key text, trace_context text, channel text, ordering_key text, claimed_at timestamp with time zone, progress jsonb)
+CREATE FUNCTION core.outbox_claim(p_generation bigint, p_worker text, p_limit integer, p_ttl interval, p_after bigint, p_upto bigint, p_interests text[], p_handlers text[], p_lanes text[], p_due boolean, p_next bigint[] DEFAULT '{}'::bigint[], p_within interval DEFAULT '1000 years'::interval) RETURNS TABLE(head bigint, top bigint, batch bigint, tid tid, id uuid, seq bigint, claim_seq bigint, attempts integer, event_type text, event_version integer, occurred_at timestamp with time zone, source text, target text, workspace_id uuid, payload jsonb, idempotency_key text, trace_context text, channel text, ordering_key text, claimed_at timestamp with time zone, progress jsonb)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -1085,7 +1085,7 @@ begin
                 select o.ctid as tid, o.seq, o.id, o.retry_after, o.ordering_key is not null as keyed,
                        o.ordering_key is not null and core.outbox_blocker(o.ordering_key, o.seq, o.id) is not null as blocked
                 from core.outbox o
-                where o.generation = p_generation and coalesce(o.lane, '') = l.lane and o.retry_after <= now()
+                where o.generation = p_generation and coalesce(o.lane, '') = l.lane and o.retry_after <= now() and o.retry_after > now() - p_within
                   and o.status = 'pending' and o.deleted_at is null
                   and (p_interests is null or core.outbox_route(o) like any (p_interests))
                   and (o.progress is null or core.outbox_waits_for(o.progress, p_handlers))
@@ -1193,7 +1193,7 @@ begin
         o.target, o.workspace_id, o.payload, o.idempotency_key, o.trace_context, o.channel, o.ordering_key, o.claimed_at, o.progress;
 end
 $$;
-CREATE FUNCTION core.outbox_claim_stretch(p_generation bigint, p_worker text, p_ttl interval, p_after bigint, p_upto bigint, p_interests text[], p_handlers text[], p_lanes text[]) RETURNS TABLE(batch bigint, tid tid, id uuid, seq bigint, claim_seq bigint, attempts integer, event_type text, event_version integer, occurred_at timestamp with time zone, source text, target text, workspace_id uuid, payload jsonb, idempotency_key text, trace_context text, channel text, ordering_key text, claimed_at timestamp with time zone, progress jsonb)
+CREATE FUNCTION core.outbox_claim_stretch(p_generation bigint, p_worker text, p_ttl interval, p_after bigint, p_upto bigint, p_interests text[], p_handlers text[], p_lanes text[], p_within interval DEFAULT '1000 years'::interval) RETURNS TABLE(batch bigint, tid tid, id uuid, seq bigint, claim_seq bigint, attempts integer, event_type text, event_version integer, occurred_at timestamp with time zone, source text, target text, workspace_id uuid, payload jsonb, idempotency_key text, trace_context text, channel text, ordering_key text, claimed_at timestamp with time zone, progress jsonb)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -1219,7 +1219,7 @@ begin
         from unnest(coalesce(p_lanes, array(select distinct split_part(s.handler_name, '.', 1) from core.subscriptions s) || array[''])) as l(lane),
              lateral (
             select from core.outbox o
-            where o.generation = p_generation and coalesce(o.lane, '') = l.lane and o.retry_after <= now()
+            where o.generation = p_generation and coalesce(o.lane, '') = l.lane and o.retry_after <= now() and o.retry_after > now() - p_within
               and o.status = 'pending' and o.deleted_at is null
               and (p_interests is null or core.outbox_route(o) like any (p_interests))
               and (o.progress is null or core.outbox_waits_for(o.progress, p_handlers))

@@ -118,6 +118,22 @@ TEST_F(PostgresClaim, WhatWaitedForAKeyIsTakenWithoutALookBack) {
   }
 }
 
+// A look at all that is due may be too dear to be made each time; what such looks leave out is found by the next one.
+TEST_F(PostgresClaim, WhatBecameDueLongAgoIsFoundWhileLooksAreBounded) {
+  const auto store = open(4, std::chrono::hours{1});
+  for (int number = 1; number <= 20; ++number) {
+    session.must(insert(1, "fresh"));
+    deliver(*store, claim(*store));
+    session.must(
+        "insert into core.outbox (event_type, source, generation, payload, retry_after) "
+        "values ('late', 'worlds', 1, '{}', now() - interval '1 hour')");
+    std::vector<store::ClaimedEvent> late;
+    for (int tries = 0; tries < 100'000 && late.empty(); ++tries) late = claim(*store);
+    ASSERT_EQ(late.size(), 1U) << number;
+    deliver(*store, late);
+  }
+}
+
 // Keys are released by the batch only where the batch says so: a plain UPDATE releases its own.
 TEST_F(PostgresClaim, APlainUpdateReleasesItsKey) {
   session.must(

@@ -180,6 +180,8 @@ KEYS = [
                "    where k.ordering_key = t.key collate \"C\" and k.event_id = t.id and false;"),)),
     interleaved("key-release-parked", "A delivery makes due what is parked behind it", "LateSuccessor",
                 (ORDERING, "        perform core.outbox_unblock(v_key, null);\n", "        null;\n")),
+    integration("due-all", "What became due long ago is looked for, too", "PostgresClaim.WhatBecameDueLongAgoIsFoundWhileLooksAreBounded",
+                (PG + "postgres_claim.cpp", "|| now >= due.not_before) return kEver;", "|| due.not_before == due.last) return kEver;")),
     integration("key-release-by-row", "A plain UPDATE releases its key", "PostgresClaim.APlainUpdateReleasesItsKey",
                 (RULES, "coalesce(current_setting('sluice.keys', true), '') = 'released by batch'", "current_setting('sluice.keys', true) = 'released by batch'")),
     integration("key-next", "A delivery names what waited for its key, and the next claim takes it",

@@ -4,7 +4,7 @@ import sys
 
 from serving import Serving, expect
 
-CLAIM = "core.outbox_claim(bigint, text, int, interval, bigint, bigint, text[], text[], text[], boolean, bigint[])"
+CLAIM = "core.outbox_claim(bigint, text, int, interval, bigint, bigint, text[], text[], text[], boolean, bigint[], interval)"
 
 
 def numbers(count):

@@ -39,6 +39,8 @@ enum ClaimColumn {
 // However wide, looking takes a quarter of the time at most.
 constexpr int kRestAfterLook = 4;
 constexpr auto kSoon = std::chrono::milliseconds{20};
+constexpr Duration kEver = std::chrono::years{1000};
+constexpr auto kCommitsLate = std::chrono::milliseconds{250};
 // A claim that has something asks so many times for the rest.
 constexpr int kRefills = 3;
 bool is_most(std::size_t events, int limit) { return 4 * events >= 3 * static_cast<std::size_t>(limit); }
@@ -92,7 +94,7 @@ std::string group_key(const ClaimRequest& request) {
 constexpr std::size_t kMostNext = 10'000;
 
 bool is_of_generation(std::string_view group, Generation generation) {
-  return group.substr(0, group.find('|')) == std::to_string(generation);
+  return group.substr(0, group.find_first_of("|#")) == std::to_string(generation);
 }
 
 }  // namespace
@@ -117,7 +119,7 @@ Result<PostgresStore::ScanGroup*> PostgresStore::scan_group(const std::string& k
 }
 
 Result<PostgresStore::Taken> PostgresStore::take(const ClaimRequest& request, const Stretch& stretch, int limit,
-                                                 bool due, std::span<const std::int64_t> next) {
+                                                 bool due, std::span<const std::int64_t> next, Duration within) {
   pq::Params params;
   params.int8(request.generation)
       .text(std::string_view{request.worker})
@@ -128,6 +130,7 @@ Result<PostgresStore::Taken> PostgresStore::take(const ClaimRequest& request, co
   params.texts_or_null(route_patterns(request.interests));
   params.texts_or_null(request.handlers).texts_or_null(lanes(request.handlers)).boolean(due);
   add_numbers(params, next);
+  params.interval(within);
   Result<pq::Rows> rows = run(writing(careful_ ? pg_sql::claim_carefully : pg_sql::claim), params);
   // One payload that cannot be written fails the whole statement, and nothing was claimed.
   if (!rows && pq::is_out_of_memory(rows.error())) {
@@ -150,7 +153,8 @@ Result<PostgresStore::Taken> PostgresStore::take(const ClaimRequest& request, co
   return taken;
 }
 
-Result<PostgresStore::Taken> PostgresStore::take_swiftly(const ClaimRequest& request, const Stretch& stretch) {
+Result<PostgresStore::Taken> PostgresStore::take_swiftly(const ClaimRequest& request, const Stretch& stretch,
+                                                         Duration within) {
   pq::Params params;
   params.int8(request.generation)
       .text(std::string_view{request.worker})
@@ -158,7 +162,7 @@ Result<PostgresStore::Taken> PostgresStore::take_swiftly(const ClaimRequest& req
       .int8(stretch.after)
       .int8(stretch.upto);
   params.texts_or_null(route_patterns(request.interests));
-  params.texts_or_null(request.handlers).texts_or_null(lanes(request.handlers));
+  params.texts_or_null(request.handlers).texts_or_null(lanes(request.handlers)).interval(within);
   const Result<pq::Rows> rows = run(writing(pg_sql::claim_stretch), params);
   if (!rows) return rows.error();
   return taken_from(*rows, request, stretch, {.looked_up_to = stretch.upto});
@@ -223,8 +227,8 @@ Result<void> PostgresStore::reserve(const std::string& key, ScanGroup& group, in
   return {};
 }
 
-// Those that waited for a key and need not any more, the oldest first, which lets the floor of the keys follow: at most half of a claim while new ones lie ahead, so that long
-// chains of keys hold up nobody. Under mutex_.
+// Those that waited for a key and need not any more, the oldest first, which lets the floor of the keys follow: at most
+// half of a claim while new ones lie ahead, so that long chains of keys hold up nobody. Under mutex_.
 std::vector<std::int64_t> PostgresStore::next_of_keys(ScanGroup& group, int room) {
   const std::size_t most = static_cast<std::size_t>(group.stretches.is_behind() ? std::max(1, room / 2) : room);
   const auto end = std::next(group.next.begin(), static_cast<std::ptrdiff_t>(std::min(most, group.next.size())));
@@ -241,6 +245,33 @@ void PostgresStore::remember(const EventNumbers& next) {
       if (is_of_generation(key, next.generations[i])) group.next.insert(next.numbers[i]);
     }
   }
+}
+
+PostgresStore::DueLook& PostgresStore::due_look(const std::string& key, const ClaimRequest& request) {
+  std::string whose = key;
+  for (const std::string& handler : request.handlers) whose += '#' + handler;
+  const std::scoped_lock lock{mutex_};
+  return due_looks_[whose];
+}
+
+// A look at all that is due passes by what was due before and is dead, as long as an open transaction keeps it from
+// being cleaned away. However much that is, such looks take a fifth of the time at most; in between, what has become
+// due since the last one is enough, and a little before that: who wrote it may have committed after the look.
+Duration PostgresStore::due_within(const DueLook& due) {
+  const auto now = std::chrono::steady_clock::now();
+  const std::scoped_lock lock{mutex_};
+  if (options_.sweep_interval == Duration::zero() || now >= due.not_before) return kEver;
+  return std::chrono::duration_cast<Duration>(now - due.last) + kCommitsLate;
+}
+
+void PostgresStore::looked_at_due(DueLook& due, std::chrono::steady_clock::time_point start, Duration within,
+                                  const Taken& taken) {
+  due.owed = within != kEver && taken.events.empty();
+  // Without room for new events it may not have had room for all that is due.
+  if (within != kEver || !taken.view.looked_up_to) return;
+  const auto end = std::chrono::steady_clock::now();
+  due.last = start;
+  due.not_before = end + kRestAfterLook * (end - start);
 }
 
 // What is due and what is new. A claim that took nothing says nothing about what lies behind the numbers it looked at,
@@ -265,8 +296,14 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim_ahead(const std::string& 
       next = next_of_keys(group, room);
       stretch.swift = stretch.swift && next.empty();
     }
-    Result<Taken> taken = stretch.swift ? take_swiftly(request, stretch) : take(request, stretch, room, true, next);
+    DueLook& due = due_look(key, request);
+    const Duration within = due_within(due);
+    const auto start = std::chrono::steady_clock::now();
+    Result<Taken> taken =
+        stretch.swift ? take_swiftly(request, stretch, within) : take(request, stretch, room, true, next, within);
     const std::scoped_lock lock{mutex_};
+    // A swift one that took nothing has left what is due to others.
+    if (taken && !(stretch.swift && taken->events.empty())) looked_at_due(due, start, within, *taken);
     const bool known = still_known(group, learnt);
     if (!taken) {
       if (known) group.stretches.failed(stretch);
@@ -311,7 +348,7 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim_behind(const std::string&
   std::vector<ClaimedEvent> events;
   if (first_open && *first_open <= upto) {
     // Who looks back instead of ahead takes what is due, too: it goes first.
-    Result<Taken> taken = take(request, {*first_open - 1, upto}, limit, limit == request.limit, {});
+    Result<Taken> taken = take(request, {*first_open - 1, upto}, limit, limit == request.limit, {}, kEver);
     if (!taken) return std::move(taken).error();
     events = std::move(taken->events);
   }
@@ -397,6 +434,11 @@ std::optional<Duration> PostgresStore::owed_look(Generation generation) {
   for (const auto& [key, group] : scan_groups_) {
     if (!group.owed || !is_of_generation(key, generation)) continue;
     const auto left = std::chrono::duration_cast<Duration>(std::max(group.not_before - now, now - now));
+    if (!soonest || left < *soonest) soonest = left;
+  }
+  for (const auto& [key, due] : due_looks_) {
+    if (!due.owed || !is_of_generation(key, generation)) continue;
+    const auto left = std::chrono::duration_cast<Duration>(std::max(due.not_before - now, now - now));
     if (!soonest || left < *soonest) soonest = left;
   }
   return soonest;

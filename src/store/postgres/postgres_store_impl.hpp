@@ -169,18 +169,27 @@ class PostgresStore final : public Store {
   [[nodiscard]] bool still_known(const ScanGroup& group, std::uint64_t learnt) const {
     return group.learnt == learnt && pool_.opened() == learnt;
   }
-  Result<void> reserve(const std::string& key, ScanGroup& group, int limit);
-  static std::vector<std::int64_t> next_of_keys(ScanGroup& group, int room);
-  Result<std::vector<ClaimedEvent>> claim_ahead(const std::string& key, const ClaimRequest& request, ScanGroup& group,
-                                                int limit);
   struct Taken {
     std::vector<ClaimedEvent> events;
     StretchView view;
   };
+  /// When those who host the same handlers last looked at all that is due for them.
+  struct DueLook {
+    std::chrono::steady_clock::time_point last{};
+    std::chrono::steady_clock::time_point not_before{};  ///< another one so soon would cost too much
+    bool owed = false;                                   ///< somebody rests who has not looked at all
+  };
+  DueLook& due_look(const std::string& key, const ClaimRequest& request);
+  Duration due_within(const DueLook& due);
+  void looked_at_due(DueLook& due, std::chrono::steady_clock::time_point start, Duration within, const Taken& taken);
+  Result<void> reserve(const std::string& key, ScanGroup& group, int limit);
+  static std::vector<std::int64_t> next_of_keys(ScanGroup& group, int room);
+  Result<std::vector<ClaimedEvent>> claim_ahead(const std::string& key, const ClaimRequest& request, ScanGroup& group,
+                                                int limit);
   Result<Taken> take(const ClaimRequest& request, const Stretch& stretch, int limit, bool due,
-                     std::span<const std::int64_t> next);
+                     std::span<const std::int64_t> next, Duration within);
   /// The new events of a swift stretch; nothing when something is due. An error of kind timeout: a rival was met.
-  Result<Taken> take_swiftly(const ClaimRequest& request, const Stretch& stretch);
+  Result<Taken> take_swiftly(const ClaimRequest& request, const Stretch& stretch, Duration within);
   Taken taken_from(const pq::Rows& rows, const ClaimRequest& request, const Stretch& stretch, const StretchView& view);
   void forget_expired_claims();  // under mutex_
   Result<std::vector<ClaimedEvent>> claim_behind(const std::string& key, const ClaimRequest& request, ScanGroup& group,
@@ -196,8 +205,9 @@ class PostgresStore final : public Store {
 
   PostgresOptions options_;
   pq::Pool pool_;
-  std::mutex mutex_;                               // guards the two maps and what they hold
+  std::mutex mutex_;                               // guards the three maps and what they hold
   std::map<std::string, ScanGroup> scan_groups_;   // nodes stay put
+  std::map<std::string, DueLook> due_looks_;       // likewise
   std::map<std::int64_t, OpenBatch> open_claims_;  // per claimed batch: what is not settled yet
   std::atomic<bool> careful_ = false;  // a payload was met that cannot be written: claims count before they write
   std::chrono::steady_clock::time_point next_forget_{};  // of those that ran out

@@ -78,8 +78,8 @@ grant execute on function core.default_generation(), core.generation_exists(bigi
     to sluice_reader, sluice_worker, sluice_operator;
 
 -- Workers move events through the functions, never by UPDATE.
-grant execute on function core.outbox_claim(bigint, text, int, interval, bigint, bigint, text[], text[], text[], boolean, bigint[]),
-    core.outbox_claim_stretch(bigint, text, interval, bigint, bigint, text[], text[], text[]),
+grant execute on function core.outbox_claim(bigint, text, int, interval, bigint, bigint, text[], text[], text[], boolean, bigint[], interval),
+    core.outbox_claim_stretch(bigint, text, interval, bigint, bigint, text[], text[], text[], interval),
     core.outbox_acknowledge(tid[], uuid[], bigint[], bigint[], bigint[], bigint, boolean, boolean),
     core.claim_cursor_advance(text, bigint, text[]), core.claim_reserve(text, bigint, bigint, bigint),
     core.patrol_step(text, interval, interval, interval, int),

@@ -4,7 +4,7 @@
 -- The planner settings on these functions and on those of 0007 pin their plans: index order and TID look-ups, whatever the
 -- statistics say about a table that grows and drains by the minute.
 
--- Takes up to p_limit events: with p_due those that are due first, then those of p_next, which were passed over and whose keys
+-- Takes up to p_limit events: with p_due those that have become due, not longer ago than p_within, first, then those of p_next, which were passed over and whose keys
 -- were released since, then new ones above p_after, up to p_upto where that is given. `head` is the highest seq that was looked at: all of p_upto, or of the generation, when there was room for
 -- more; it is returned on a row without an id when nothing could be taken. `top` is the highest seq of the generation,
 -- without p_upto, to tell how much lies ahead. What waits behind another event of its key is passed over: the other one's
@@ -20,7 +20,8 @@ create function core.outbox_claim(
     p_handlers   text[],
     p_lanes      text[],
     p_due        boolean,
-    p_next       bigint[] default '{}'
+    p_next       bigint[] default '{}',
+    p_within     interval default '1000 years'
 ) returns table (
     head            bigint,
     top             bigint,
@@ -94,7 +95,7 @@ begin
                 select o.ctid as tid, o.seq, o.id, o.retry_after, o.ordering_key is not null as keyed,
                        o.ordering_key is not null and core.outbox_blocker(o.ordering_key, o.seq, o.id) is not null as blocked
                 from core.outbox o
-                where o.generation = p_generation and coalesce(o.lane, '') = l.lane and o.retry_after <= now()
+                where o.generation = p_generation and coalesce(o.lane, '') = l.lane and o.retry_after <= now() and o.retry_after > now() - p_within
                   and o.status = 'pending' and o.deleted_at is null
                   and (p_interests is null or core.outbox_route(o) like any (p_interests))
                   and (o.progress is null or core.outbox_waits_for(o.progress, p_handlers))
@@ -220,7 +221,8 @@ create function core.outbox_claim_stretch(
     p_upto       bigint,
     p_interests  text[],
     p_handlers   text[],
-    p_lanes      text[]
+    p_lanes      text[],
+    p_within     interval default '1000 years'
 ) returns table (
     batch           bigint,
     tid             tid,
@@ -268,7 +270,7 @@ begin
         from unnest(coalesce(p_lanes, array(select distinct split_part(s.handler_name, '.', 1) from core.subscriptions s) || array[''])) as l(lane),
              lateral (
             select from core.outbox o
-            where o.generation = p_generation and coalesce(o.lane, '') = l.lane and o.retry_after <= now()
+            where o.generation = p_generation and coalesce(o.lane, '') = l.lane and o.retry_after <= now() and o.retry_after > now() - p_within
               and o.status = 'pending' and o.deleted_at is null
               and (p_interests is null or core.outbox_route(o) like any (p_interests))
               and (o.progress is null or core.outbox_waits_for(o.progress, p_handlers))
@@ -474,6 +476,6 @@ begin
 end
 $$;
 
-revoke all on function core.outbox_claim(bigint, text, int, interval, bigint, bigint, text[], text[], text[], boolean, bigint[]),
-    core.outbox_claim_stretch(bigint, text, interval, bigint, bigint, text[], text[], text[]),
+revoke all on function core.outbox_claim(bigint, text, int, interval, bigint, bigint, text[], text[], text[], boolean, bigint[], interval),
+    core.outbox_claim_stretch(bigint, text, interval, bigint, bigint, text[], text[], text[], interval),
     core.claim_cursor_advance(text, bigint, text[]), core.claim_reserve(text, bigint, bigint, bigint) from public;

@@ -6,5 +6,5 @@ select batch, tid, id, seq, claim_seq, attempts, event_type, event_version, occu
 from (
     select c.*, c.payload::text as written
     from core.outbox_claim($1::bigint, $2::text, $3::int, $4::interval, $5::bigint, $6::bigint, $7::text[], $8::text[], $9::text[],
-                           $10::boolean, $11::bigint[]) as c
+                           $10::boolean, $11::bigint[], $12::interval) as c
     offset 0) as c

@@ -5,5 +5,5 @@ select batch, tid, id, seq, claim_seq, attempts, event_type, event_version, occu
        claimed_at, progress
 from (
     select c.*, c.payload::text as written
-    from core.outbox_claim_stretch($1::bigint, $2::text, $3::interval, $4::bigint, $5::bigint, $6::text[], $7::text[], $8::text[]) as c
+    from core.outbox_claim_stretch($1::bigint, $2::text, $3::interval, $4::bigint, $5::bigint, $6::text[], $7::text[], $8::text[], $9::interval) as c
     offset 0) as c
