@@ -141,6 +141,55 @@ begin
     return next;
 end
 $$;
+CREATE FUNCTION core.claim_holes(p_generation bigint, p_low bigint, p_upto bigint) RETURNS TABLE(after bigint, upto bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    SET jit TO 'off'
+    AS $$
+begin
+    -- Index outbox_scan.
+    return query
+    select g.before, g.seq - 1
+    from (
+        select o.seq, lag(o.seq, 1, p_low) over (order by o.seq) as before
+        from (
+            (select o.seq from core.outbox o where o.generation = p_generation and o.seq > p_low and o.seq <= p_upto order by o.seq)
+            union all
+            select p_upto + 1) o) g
+    where g.seq - g.before > 1
+    limit 10000;
+end
+$$;
+CREATE FUNCTION core.claim_late(p_generation bigint, p_afters bigint[], p_uptos bigint[], p_interests text[]) RETURNS SETOF bigint
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_nestloop TO 'on'
+    SET jit TO 'off'
+    AS $$
+begin
+    -- Index outbox_scan, once per range.
+    return query
+    select w.seq
+    from unnest(p_afters, p_uptos) as h(after, upto), lateral (
+        select o.seq from core.outbox o
+        where o.generation = p_generation and o.seq > h.after and o.seq <= h.upto
+          and o.status = 'pending' and o.retry_after is null and o.deleted_at is null
+          and (p_interests is null or core.outbox_route(o) like any (p_interests))
+        order by o.seq
+        limit 1000) w
+    limit 1000;
+end
+$$;
 CREATE FUNCTION core.claim_reserve(p_group text, p_after bigint, p_length bigint, p_top bigint) RETURNS TABLE(after bigint, granted boolean)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'

@@ -16,8 +16,9 @@ namespace {
 
 class PostgresClaim : public testing::Test {
  protected:
-  std::unique_ptr<store::Store> open(int connections = 4, Duration sweep = {}) {
+  std::unique_ptr<store::Store> open(int connections = 4, Duration sweep = {}, std::optional<Duration> dear_look = {}) {
     store::PostgresOptions options;
+    if (dear_look) options.dear_look = *dear_look;
     options.dsn = database.url();
     options.max_connections = connections;
     options.sweep_interval = sweep;
@@ -116,6 +117,36 @@ TEST_F(PostgresClaim, WhatWaitedForAKeyIsTakenWithoutALookBack) {
     ASSERT_EQ(events.size(), 1U) << number;
     EXPECT_EQ(session.must("select seq from core.outbox where status = 'in_flight'").value(), std::to_string(number));
   }
+}
+
+// The look at everything is told to find nothing, so only one at the numbers that were missing can. It does so as long
+// as the look before it was dear, a matter of milliseconds here, and so not in every round.
+TEST_F(PostgresClaim, ALateCommitIsFoundAmongTheNumbersThatWereMissing) {
+  const auto store = open(4, {}, Duration::zero());
+  SqlSession held{database.url()};
+  held.must("begin");
+  held.must(insert(1, "held"));
+  session.must(
+      "create or replace function core.claim_cursor_advance(p_group text, p_generation bigint, p_interests text[]) "
+      "returns table "
+      "(low bigint, first_open bigint, upto bigint, busy boolean) language sql as $$ select 0::bigint, null::bigint, "
+      "last_value, "
+      "false from core.outbox_seq $$");
+  bool found = false;
+  for (int round = 0; round < 200 && !found; ++round) {
+    SqlSession late{database.url()};
+    late.must("begin");
+    late.must(insert(1, "late"));
+    session.must(insert(3, "early"));
+    deliver(*store, claim(*store));
+    claim(*store);
+    claim(*store);
+    late.must("commit");
+    const auto events = claim(*store);
+    found = events.size() == 1 && events.front().envelope.event_type() == "late";
+    deliver(*store, events);
+  }
+  EXPECT_TRUE(found);
 }
 
 // A look at all that is due may be too dear to be made each time; what such looks leave out is found by the next one.

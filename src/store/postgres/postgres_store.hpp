@@ -22,6 +22,8 @@ struct PostgresOptions {
   Duration longest_statement{};  ///< a statement that takes longer is given up as a timeout; zero: never
   /// How often the claim scan looks again for events that were committed late. Zero: at each claim.
   Duration sweep_interval = std::chrono::seconds{1};
+  /// Where a look back takes longer, the next ones look only where something can have come since.
+  Duration dear_look = std::chrono::milliseconds{20};
   /// Called at each step of a listening process's way to sleep (doorbell when-idle), on its thread.
   std::function<void(std::string_view step)> at_doorbell_step;
   bool check_schema = true;  ///< refuse a schema that is missing, older or newer than this build

@@ -153,6 +153,16 @@ class PostgresStore final : public Store {
     Duration pause{};                                    ///< between looks back of who rests
     std::chrono::steady_clock::time_point next_look{};   ///< back, while there is work
     std::chrono::steady_clock::time_point not_before{};  ///< a look back that soon would cost too much
+    /// The numbers that nobody had when everything behind the head was last read, where that is dear: late commits have
+    /// one of them.
+    struct Holes {
+      std::vector<std::int64_t> after;
+      std::vector<std::int64_t> upto;
+      std::int64_t read_upto = 0;                     ///< what lies above has to be read as it is
+      std::chrono::steady_clock::time_point until{};  ///< then everything is read again
+    };
+    std::optional<Holes> holes;
+    Duration spent{};          ///< by the last look at everything
     bool more_behind = false;  ///< the last look back found more than it took, or is due and had no room
     bool owed = false;         ///< somebody rests who has not looked
     std::chrono::steady_clock::time_point used{};  ///< by the latest claim
@@ -194,6 +204,10 @@ class PostgresStore final : public Store {
   void forget_expired_claims();  // under mutex_
   Result<std::vector<ClaimedEvent>> claim_behind(const std::string& key, const ClaimRequest& request, ScanGroup& group,
                                                  int limit, bool about_to_rest);
+  Result<std::vector<ClaimedEvent>> glance_behind(const ClaimRequest& request, ScanGroup& group, int limit,
+                                                  ScanGroup::Holes holes, std::int64_t upto);
+  Result<std::optional<ScanGroup::Holes>> read_holes(Generation generation, std::int64_t low, std::int64_t upto);
+  void looked_back(ScanGroup& group, std::chrono::steady_clock::time_point start, bool moved, int found, int limit);
   bool look_back_first(ScanGroup& group);
   bool wants_look_back(ScanGroup& group, bool about_to_rest, int room);
   /// The walks, from the beginning where the server may have forgotten claims since; under walks_mutex_, with a lease.

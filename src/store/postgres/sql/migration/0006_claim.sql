@@ -454,6 +454,62 @@ begin
 end
 $$;
 
+-- The numbers above p_low that no event of the generation has, up to p_upto, as ranges: given out to open transactions, undone, or
+-- of other generations. What is committed late has one of them, so where a long transaction keeps the low mark from moving,
+-- a process that knows them need not read everything behind its head time and again to find it. Read before a look at
+-- everything: what is committed in between is found by either.
+create function core.claim_holes(p_generation bigint, p_low bigint, p_upto bigint) returns table (after bigint, upto bigint)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+set jit = off
+as $$
+begin
+    -- Index outbox_scan.
+    return query
+    select g.before, g.seq - 1
+    from (
+        select o.seq, lag(o.seq, 1, p_low) over (order by o.seq) as before
+        from (
+            (select o.seq from core.outbox o where o.generation = p_generation and o.seq > p_low and o.seq <= p_upto order by o.seq)
+            union all
+            select p_upto + 1) o) g
+    where g.seq - g.before > 1
+    limit 10000;
+end
+$$;
+
+-- The events in these ranges of numbers that could be claimed, in their order, those of the first ranges first.
+create function core.claim_late(p_generation bigint, p_afters bigint[], p_uptos bigint[], p_interests text[]) returns setof bigint
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_nestloop = on
+set jit = off
+as $$
+begin
+    -- Index outbox_scan, once per range.
+    return query
+    select w.seq
+    from unnest(p_afters, p_uptos) as h(after, upto), lateral (
+        select o.seq from core.outbox o
+        where o.generation = p_generation and o.seq > h.after and o.seq <= h.upto
+          and o.status = 'pending' and o.retry_after is null and o.deleted_at is null
+          and (p_interests is null or core.outbox_route(o) like any (p_interests))
+        order by o.seq
+        limit 1000) w
+    limit 1000;
+end
+$$;
+
 -- Gives the caller the next p_length numbers of a backlog that reaches up to p_top, of which it has looked at those up to
 -- p_after: no other process of the group gets them. Not granted where less than that is left; `after` is then how far the
 -- others have come.
@@ -478,4 +534,5 @@ $$;
 
 revoke all on function core.outbox_claim(bigint, text, int, interval, bigint, bigint, text[], text[], text[], boolean, bigint[], interval),
     core.outbox_claim_stretch(bigint, text, interval, bigint, bigint, text[], text[], text[], interval),
-    core.claim_cursor_advance(text, bigint, text[]), core.claim_reserve(text, bigint, bigint, bigint) from public;
+    core.claim_cursor_advance(text, bigint, text[]), core.claim_holes(bigint, bigint, bigint),
+    core.claim_late(bigint, bigint[], bigint[], text[]), core.claim_reserve(text, bigint, bigint, bigint) from public;
