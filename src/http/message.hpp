@@ -30,7 +30,7 @@ struct Request {
   [[nodiscard]] std::optional<std::string> parameter(std::string_view name) const;
 };
 
-/// Where the pieces of an answer without an end go. Thread-safety: any thread.
+/// Takes the pieces of an answer whose length is not known when it begins. Thread-safety: any thread.
 class Stream {
  public:
   virtual ~Stream() = default;

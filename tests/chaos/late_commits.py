@@ -130,8 +130,8 @@ class LateCommits:
         return session, self._publish(session, number)
 
     def _pass(self, count):
-        keyed = ", p_ordering_key => case when n % 4 = 0 then 'k' || n % 4000 end"
         for first in range(0, count, PACK):
+            keyed = f", p_ordering_key => case when n % 4 = 0 then 'k' || ({first} + n) / 4 % 5000 end"
             self.store.sql(f"select count({PUBLISH.format(type='x.passing', key=keyed)[7:]}) from generate_series(1, {min(PACK, count - first)}) n")
         while self.store.sql_patiently("select exists (select from core.outbox where event_type = 'x.passing' and status <> 'delivered')") != "f":
             time.sleep(0.1)

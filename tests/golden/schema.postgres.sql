@@ -185,8 +185,10 @@ begin
         where o.generation = p_generation and o.seq > h.after and o.seq <= h.upto
           and o.status = 'pending' and o.retry_after is null and o.deleted_at is null
           and (p_interests is null or core.outbox_route(o) like any (p_interests))
+          and (o.ordering_key is null
+               or (select k.event_id from core.keys_in_flight k where k.ordering_key = o.ordering_key collate "C") is null)
         order by o.seq
-        limit 1000) w
+        limit 200) w
     limit 1000;
 end
 $$;
@@ -642,9 +644,7 @@ declare
     v_floor bigint := coalesce((select c.low from core.claim_cursors c where c.group_key = ''), 0);
     v_key   text;
 begin
-    delete from core.keys_in_flight k
-    using unnest(p_keys, p_ids) as t(key, id)
-    where k.ordering_key = t.key collate "C" and k.event_id = t.id;
+    delete from core.keys_in_flight k where k.ordering_key = any (p_keys) and k.event_id = any (p_ids);
     -- Index outbox_waiting_keys, once per key: a LIMIT keeps the planner from joining.
     for v_key in
         select t.key
@@ -1084,7 +1084,7 @@ begin
     return v_id;
 end
 $$;
-CREATE FUNCTION core.outbox_claim(p_generation bigint, p_worker text, p_limit integer, p_ttl interval, p_after bigint, p_upto bigint, p_interests text[], p_handlers text[], p_lanes text[], p_due boolean, p_next bigint[] DEFAULT '{}'::bigint[], p_within interval DEFAULT '1000 years'::interval) RETURNS TABLE(head bigint, top bigint, batch bigint, tid tid, id uuid, seq bigint, claim_seq bigint, attempts integer, event_type text, event_version integer, occurred_at timestamp with time zone, source text, target text, workspace_id uuid, payload jsonb, idempotency_key text, trace_context text, channel text, ordering_key text, claimed_at timestamp with time zone, progress jsonb)
+CREATE FUNCTION core.outbox_claim(p_generation bigint, p_worker text, p_limit integer, p_ttl interval, p_after bigint, p_upto bigint, p_interests text[], p_handlers text[], p_lanes text[], p_due boolean, p_next bigint[] DEFAULT '{}'::bigint[], p_within interval DEFAULT '1000 years'::interval) RETURNS TABLE(head bigint, top bigint, batch bigint, tid tid, id uuid, seq bigint, claim_seq bigint, attempts integer, event_type text, event_version integer, occurred_at timestamp with time zone, source text, target text, workspace_id uuid, payload jsonb, idempotency_key text, trace_context text, channel text, ordering_key text, claimed_at timestamp with time zone, progress jsonb, due_age bigint)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -1114,6 +1114,7 @@ declare
     v_batch   bigint;
     v_top     bigint;
     v_room    int;
+    v_due_age bigint;
 begin
     -- What a key has delivered above the floor is read for each of its events: while keys are busy, the floor follows closely.
     if cardinality(p_next) > 0 and pg_current_xact_id_if_assigned() is null
@@ -1125,10 +1126,10 @@ begin
     if p_due then
         -- Index outbox_waiting, once per lane.
         select coalesce(array_agg(c.tid) filter (where not c.blocked), '{}'), coalesce(array_agg(c.seq) filter (where not c.blocked), '{}'),
-               array_agg(c.id) filter (where c.blocked), bool_or(c.keyed)
-        into v_take, v_seqs, v_blocked, v_keyed
+               array_agg(c.id) filter (where c.blocked), bool_or(c.keyed), extract(epoch from now() - max(c.retry_after)) * 1000000
+        into v_take, v_seqs, v_blocked, v_keyed, v_due_age
         from (
-            select w.tid, w.seq, w.id, w.blocked, w.keyed
+            select w.tid, w.seq, w.id, w.blocked, w.keyed, w.retry_after
             from unnest(coalesce(p_lanes, array(select distinct split_part(s.handler_name, '.', 1) from core.subscriptions s) || array[''])) as l(lane),
                  lateral (
                 select o.ctid as tid, o.seq, o.id, o.retry_after, o.ordering_key is not null as keyed,
@@ -1214,7 +1215,8 @@ begin
             insert into core.keys_in_flight (ordering_key, event_id)
             select w.ordering_key, w.id from wanted w
             where w.ordering_key is not null
-              and not exists (select from core.keys_in_flight k where k.ordering_key = w.ordering_key collate "C")
+              -- A scalar, so that it is looked up: the planner takes the table for empty and would read all of its index.
+              and (select k.event_id from core.keys_in_flight k where k.ordering_key = w.ordering_key collate "C") is null
             order by w.ordering_key collate "C", w.seq
             on conflict do nothing
             returning event_id)
@@ -1226,6 +1228,7 @@ begin
         if v_head is not null then
             head := v_head;
             top := v_top;
+            due_age := v_due_age;
             return next;
         end if;
         return;
@@ -1239,7 +1242,7 @@ begin
         retry_after = null, blocked_since = null
     where o.ctid = any (v_take)
     returning v_head, v_top, v_batch, o.ctid, o.id, o.seq, o.claim_seq, o.attempts, o.event_type, o.event_version, o.occurred_at, o.source,
-        o.target, o.workspace_id, o.payload, o.idempotency_key, o.trace_context, o.channel, o.ordering_key, o.claimed_at, o.progress;
+        o.target, o.workspace_id, o.payload, o.idempotency_key, o.trace_context, o.channel, o.ordering_key, o.claimed_at, o.progress, v_due_age;
 end
 $$;
 CREATE FUNCTION core.outbox_claim_stretch(p_generation bigint, p_worker text, p_ttl interval, p_after bigint, p_upto bigint, p_interests text[], p_handlers text[], p_lanes text[], p_within interval DEFAULT '1000 years'::interval) RETURNS TABLE(batch bigint, tid tid, id uuid, seq bigint, claim_seq bigint, attempts integer, event_type text, event_version integer, occurred_at timestamp with time zone, source text, target text, workspace_id uuid, payload jsonb, idempotency_key text, trace_context text, channel text, ordering_key text, claimed_at timestamp with time zone, progress jsonb)

@@ -10,7 +10,7 @@
 namespace sluice::store {
 namespace {
 
-// Columns of claim.sql; claim_stretch.sql lacks the last two.
+// Columns of claim.sql; claim_stretch.sql lacks the last three.
 enum ClaimColumn {
   kBatch,
   kTid,
@@ -33,6 +33,7 @@ enum ClaimColumn {
   kProgress,
   kHead,
   kTop,
+  kDueAge,
 };
 
 // A look back costs as much as the gap is wide, and the gap is as wide as the oldest writing transaction is old.
@@ -146,6 +147,7 @@ Result<PostgresStore::Taken> PostgresStore::take(const ClaimRequest& request, co
     if (!rows->is_null(0, kTop)) view.top = rows->int8(0, kTop);
   }
   Taken taken = taken_from(*rows, request, stretch, view);
+  if (!rows->empty() && !rows->is_null(0, kDueAge)) taken.due_age = std::chrono::microseconds{rows->int8(0, kDueAge)};
   // Trying costs a gigabyte each time: not again before there was nothing of the kind.
   if (careful_) {
     careful_ = std::any_of(taken.events.begin(), taken.events.end(),
@@ -268,10 +270,12 @@ Duration PostgresStore::due_within(const DueLook& due) {
 void PostgresStore::looked_at_due(DueLook& due, std::chrono::steady_clock::time_point start, Duration within,
                                   const Taken& taken) {
   due.owed = within != kEver && taken.events.empty();
-  // Without room for new events it may not have had room for all that is due.
-  if (within != kEver || !taken.view.looked_up_to) return;
+  // Without room for new events it may not have had room for all that is due, but what became due first came first.
+  if (!taken.view.looked_up_to && !taken.due_age) return;
+  const auto reached = taken.view.looked_up_to ? start : start - *taken.due_age;
+  due.last = within == kEver ? reached : std::max(due.last, reached);
+  if (within != kEver) return;
   const auto end = std::chrono::steady_clock::now();
-  due.last = start;
   due.not_before = end + kRestAfterDearLook * (end - start);
 }
 

@@ -182,6 +182,7 @@ class PostgresStore final : public Store {
   struct Taken {
     std::vector<ClaimedEvent> events;
     StretchView view;
+    std::optional<Duration> due_age;  ///< since the latest of those that were due became so
   };
   /// When those who host the same handlers last looked at all that is due for them.
   struct DueLook {

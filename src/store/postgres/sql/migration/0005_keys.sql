@@ -127,9 +127,7 @@ declare
     v_floor bigint := coalesce((select c.low from core.claim_cursors c where c.group_key = ''), 0);
     v_key   text;
 begin
-    delete from core.keys_in_flight k
-    using unnest(p_keys, p_ids) as t(key, id)
-    where k.ordering_key = t.key collate "C" and k.event_id = t.id;
+    delete from core.keys_in_flight k where k.ordering_key = any (p_keys) and k.event_id = any (p_ids);
     -- Index outbox_waiting_keys, once per key: a LIMIT keeps the planner from joining.
     for v_key in
         select t.key

@@ -6,7 +6,8 @@
 
 -- Takes up to p_limit events: with p_due those that have become due, not longer ago than p_within, first, then those of p_next, which were passed over and whose keys
 -- were released since, then new ones above p_after, up to p_upto where that is given. `head` is the highest seq that was looked at: all of p_upto, or of the generation, when there was room for
--- more; it is returned on a row without an id when nothing could be taken. `top` is the highest seq of the generation,
+-- more; it is returned on a row without an id when nothing could be taken. `due_age`: how many
+-- microseconds ago the latest of those that are due became so. `top` is the highest seq of the generation,
 -- without p_upto, to tell how much lies ahead. What waits behind another event of its key is passed over: the other one's
 -- end makes it due, or core.claim_cursor_advance parks it.
 create function core.outbox_claim(
@@ -43,7 +44,8 @@ create function core.outbox_claim(
     channel         text,
     ordering_key    text,
     claimed_at      timestamptz,
-    progress        jsonb
+    progress        jsonb,
+    due_age         bigint
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -74,6 +76,7 @@ declare
     v_batch   bigint;
     v_top     bigint;
     v_room    int;
+    v_due_age bigint;
 begin
     -- What a key has delivered above the floor is read for each of its events: while keys are busy, the floor follows closely.
     if cardinality(p_next) > 0 and pg_current_xact_id_if_assigned() is null
@@ -86,10 +89,10 @@ begin
     if p_due then
         -- Index outbox_waiting, once per lane.
         select coalesce(array_agg(c.tid) filter (where not c.blocked), '{}'), coalesce(array_agg(c.seq) filter (where not c.blocked), '{}'),
-               array_agg(c.id) filter (where c.blocked), bool_or(c.keyed)
-        into v_take, v_seqs, v_blocked, v_keyed
+               array_agg(c.id) filter (where c.blocked), bool_or(c.keyed), extract(epoch from now() - max(c.retry_after)) * 1000000
+        into v_take, v_seqs, v_blocked, v_keyed, v_due_age
         from (
-            select w.tid, w.seq, w.id, w.blocked, w.keyed
+            select w.tid, w.seq, w.id, w.blocked, w.keyed, w.retry_after
             from unnest(coalesce(p_lanes, array(select distinct split_part(s.handler_name, '.', 1) from core.subscriptions s) || array[''])) as l(lane),
                  lateral (
                 select o.ctid as tid, o.seq, o.id, o.retry_after, o.ordering_key is not null as keyed,
@@ -177,7 +180,8 @@ begin
             insert into core.keys_in_flight (ordering_key, event_id)
             select w.ordering_key, w.id from wanted w
             where w.ordering_key is not null
-              and not exists (select from core.keys_in_flight k where k.ordering_key = w.ordering_key collate "C")
+              -- A scalar, so that it is looked up: the planner takes the table for empty and would read all of its index.
+              and (select k.event_id from core.keys_in_flight k where k.ordering_key = w.ordering_key collate "C") is null
             order by w.ordering_key collate "C", w.seq
             on conflict do nothing
             returning event_id)
@@ -190,6 +194,7 @@ begin
         if v_head is not null then
             head := v_head;
             top := v_top;
+            due_age := v_due_age;
             return next;
         end if;
         return;
@@ -205,7 +210,7 @@ begin
         retry_after = null, blocked_since = null
     where o.ctid = any (v_take)
     returning v_head, v_top, v_batch, o.ctid, o.id, o.seq, o.claim_seq, o.attempts, o.event_type, o.event_version, o.occurred_at, o.source,
-        o.target, o.workspace_id, o.payload, o.idempotency_key, o.trace_context, o.channel, o.ordering_key, o.claimed_at, o.progress;
+        o.target, o.workspace_id, o.payload, o.idempotency_key, o.trace_context, o.channel, o.ordering_key, o.claimed_at, o.progress, v_due_age;
 end
 $$;
 
@@ -482,7 +487,8 @@ begin
 end
 $$;
 
--- The events in these ranges of numbers that could be claimed, in their order, those of the first ranges first.
+-- The events in these ranges of numbers that could be claimed, in their order, those of the first ranges first. One whose key is
+-- taken is left out: it is released with its key.
 create function core.claim_late(p_generation bigint, p_afters bigint[], p_uptos bigint[], p_interests text[]) returns setof bigint
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -504,8 +510,10 @@ begin
         where o.generation = p_generation and o.seq > h.after and o.seq <= h.upto
           and o.status = 'pending' and o.retry_after is null and o.deleted_at is null
           and (p_interests is null or core.outbox_route(o) like any (p_interests))
+          and (o.ordering_key is null
+               or (select k.event_id from core.keys_in_flight k where k.ordering_key = o.ordering_key collate "C") is null)
         order by o.seq
-        limit 1000) w
+        limit 200) w
     limit 1000;
 end
 $$;

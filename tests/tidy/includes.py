@@ -1,0 +1,132 @@
+"""Who may include whom. CONTRIBUTING.md draws it; here it is a table, and the tree is compared with it."""
+import re
+from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
+
+from tree import CODE, Problem, is_test, line_of, unknown
+
+LISTED_IN = "tests/tidy/known.py"
+MOST_PUBLIC_HEADERS = 10
+
+# What the whole house stands on. The public headers are part of it: everybody may include <sluice/…>.
+GROUND = {"core", "crypto", "net", "telemetry"}
+# A unit is a folder, or the files of a folder whose names begin so and that are a target of their own.
+ALLOWED = {
+    "core/": set(),
+    "crypto/": set(),
+    "net/": {"core"},
+    "telemetry/": {"core"},
+    "config/": {"core", "crypto", "net"},
+    # Seams, and the adapters behind them.
+    "store/": {"core"},
+    "store/postgres/": {"core", "store"},
+    "store/sqlite/": {"core", "store"},
+    "sink/": {"core"},
+    "sink/exec/": {"core", "sink"},
+    "sink/http/": {"core", "crypto", "net", "sink"},
+    "sink/log/": {"core", "sink", "telemetry"},
+    "sink/open_sinks": {"config", "core", "sink", "sink/exec", "sink/http", "sink/log", "telemetry"},
+    "alert/": {"core"},
+    "alert/http/": {"alert", "core", "net"},
+    # Neither sees an adapter, nor the other.
+    "runtime/": GROUND | {"alert", "sink", "store"},
+    "runtime/pull_": GROUND | {"runtime", "store"},
+    "ops/": GROUND | {"store"},
+    # Surfaces. The functions of ops take the store by its seam, so whoever calls them sees it. Two of them carry MCP.
+    "mcp/": GROUND | {"ops", "store"},
+    "cli/": GROUND | {"alert", "config", "mcp", "ops", "store"},
+    "http/": GROUND | {"config", "mcp", "ops", "runtime/pull_", "sink", "store"},
+    "daemon/": GROUND | {"alert", "config", "http", "ops", "runtime", "runtime/pull_", "sink", "store"},
+    # The public library composes itself: it opens the stores that a URL names.
+    "library/": GROUND | {"config", "runtime", "store", "store/postgres", "store/sqlite"},
+}
+ROOT = "src/main.cpp"  # the composition root sees all
+
+# Header by its beginning, and the files that may see it. Tests, benchmarks and examples are users of the databases.
+USERS = ("tests/*", "bench/*", "examples/*")
+THIRD_PARTY = {
+    "libpq-fe.h": ("src/store/postgres/pq*.cpp", *USERS),
+    "sqlite3.h": ("src/store/sqlite/*", *USERS),
+    "curl/": ("src/sink/http/*", "src/alert/http/*"),
+    "openssl/": ("src/crypto/*",),
+    "boost/": ("src/http/server.cpp", "src/http/session.?pp"),
+    "toml++/": ("src/config/config_file.cpp",),
+    "gtest/": ("*_test.cpp", "*_fixture.hpp", "tests/*"),
+    "gmock/": ("*_test.cpp", "*_fixture.hpp", "tests/*"),
+}
+SYSTEM = re.compile(r"(?:sys|netinet|arpa)/\w+\.h|(?:cxxabi|dlfcn|fcntl|netdb|poll|pwd|signal|spawn|sysexits|unistd)\.h")
+STANDARD = re.compile(r"[a-z_]+")
+
+# Core decides; it neither reads nor waits nor draws.
+IMPURE = re.compile(r"condition_variable|filesystem|fstream|future|iostream|mutex|random|thread")
+CLOCK = re.compile(r"_clock::now\b")
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)', re.MULTILINE)
+
+
+def unit_of(path):
+    """What a path below src/ belongs to: the longest beginning in the table."""
+    return max((unit for unit in ALLOWED if path.startswith(unit)), key=len, default=None)
+
+
+def wrong_direction(path, header):
+    """What is wrong with the inclusion of an own header, or None."""
+    if header.startswith("tests/"):
+        allowed = is_test(path) and header.startswith("tests/support/")
+        return None if allowed else "only tests may include from tests/, and only tests/support: move it there"
+    own, other = unit_of(path.removeprefix("src/")), unit_of(header)
+    if own is None:
+        return "its folder is not in the table: add what it may include to tests/tidy/includes.py"
+    if other is None or other == own or other.rstrip("/") in ALLOWED[own]:  # None: made by the build, of the same target
+        return None
+    allowed = ", ".join(sorted(ALLOWED[own])) or "nothing of ours"
+    return f"{own.rstrip('/')} may include {allowed}: move the code, or pass it in by a seam"
+
+
+def wrong_third_party(path, header):
+    if STANDARD.fullmatch(header) or header.startswith("sluice/") or SYSTEM.fullmatch(header):
+        return None
+    for start, places in THIRD_PARTY.items():
+        if header.startswith(start):
+            seen = any(fnmatchcase(path, place) for place in places)
+            return None if seen else f"only {', '.join(places)} may see it: go through its adapter"
+    return "no adapter is known for it: add it to THIRD_PARTY in tests/tidy/includes.py"
+
+
+def wrong_purity(path, header):
+    public = path.startswith("include/")
+    if public and not (header.startswith("sluice/") or STANDARD.fullmatch(header)):
+        return "a public header includes the standard library and sluice/ only"
+    if not path.startswith("src/core/") or is_test(path):
+        return None
+    if not (header.startswith("sluice/") or STANDARD.fullmatch(header)):
+        return "core includes the standard library only"
+    return "core has no I/O, no clock, no randomness: pass the value in" if IMPURE.fullmatch(header) else None
+
+
+def complaint(path, bracket, header):
+    if bracket == '"' and path.startswith("include/"):
+        return "a public header includes <sluice/…>, in angle brackets"
+    if bracket == '"':
+        return wrong_direction(path, header) if path.startswith("src/") and path != ROOT else None
+    return wrong_purity(path, header) or wrong_third_party(path, header)
+
+
+def problems(tree, known):
+    """`known`: (file, header) and why it is still so."""
+    found = {}
+    for path, text in tree.ending(*CODE):
+        for match in INCLUDE.finditer(text):
+            if wrong := complaint(path, *match.groups()):
+                problem = Problem(path, line_of(text, match.start()), f"includes {match.group(2)}, but {wrong}")
+                found.setdefault((path, match.group(2)), []).append(problem)
+        if path.startswith("src/core/") and not is_test(path):
+            for match in CLOCK.finditer(text):
+                yield Problem(path, line_of(text, match.start()), "core reads no clock: take `now` as an argument")
+    yield from unknown(found, dict.fromkeys(known, 1), LISTED_IN)
+    yield from _too_many_public(tree)
+
+
+def _too_many_public(tree):
+    public = [path for path, _ in tree.ending(".hpp") if PurePosixPath(path).parent.as_posix() == "include/sluice"]
+    if len(public) > MOST_PUBLIC_HEADERS:
+        yield Problem(public[-1], 1, f"{len(public)} public headers, {MOST_PUBLIC_HEADERS} at most: join two")

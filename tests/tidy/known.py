@@ -1,0 +1,44 @@
+"""What the rules do not allow and is there. Nothing may be added; an entry that is no longer needed is an error."""
+
+# (file, header): why.
+INCLUDES = {
+    ("src/alert/http/alert_fields.hpp", "ops/json_object.hpp"): "the writer of JSON stands in ops; it belongs to core",
+    ("src/alert/http/sentry_envelope.cpp", "ops/json_object.hpp"): "the same",
+    ("src/alert/http/webhook_body.cpp", "ops/json_object.hpp"): "the same",
+    ("src/ops/webhook_inbox.cpp", "config/hook_events.hpp"): "a webhook source is the type that the configuration declares",
+    ("src/ops/webhook_verify.hpp", "config/declared.hpp"): "the same",
+    ("src/runtime/runtime_fixture.hpp", "store/sqlite/sqlite_store.hpp"): "tests/support has EmbeddedStore for it",
+    ("src/telemetry/metrics_set_test.cpp", "tests/cli/golden.hpp"): "the reader of golden files stands in tests/cli",
+}
+
+# Lines of a file, or of a function in it, rounded up to ten. They may get fewer.
+LENGTHS = {
+    "src/config/key_table.cpp table": 330,  # one entry per key
+    "src/ops/doctor_test.cpp": 500,
+    "src/store/postgres/postgres_claim.cpp": 520,
+    "src/store/postgres/sql/migration/0001_tables.sql": 410,
+    "src/store/postgres/sql/migration/0002_rules.sql core.outbox_guard": 90,
+    "src/store/postgres/sql/migration/0003_publish.sql core.outbox_publish": 100,
+    "src/store/postgres/sql/migration/0006_claim.sql": 550,
+    "src/store/postgres/sql/migration/0006_claim.sql core.claim_cursor_advance": 140,
+    "src/store/postgres/sql/migration/0006_claim.sql core.outbox_claim": 200,
+    "src/store/postgres/sql/migration/0006_claim.sql core.outbox_claim_stretch": 100,
+    "src/store/postgres/sql/migration/0007_settle.sql core.outbox_settle": 110,
+    "src/store/postgres/sql/migration/0012_patrol.sql core.patrol_step": 120,
+    "tests/cli/golden_json_test.cpp GoldenJson.OfEveryCommand": 100,  # one line per command
+    "tests/contract/triage_test.cpp": 420,
+    "tests/integration/postgres_claim_test.cpp": 710,
+    "tests/interleaving/world.cpp": 550,
+}
+
+# Sleeps of a test file: how many, and why.
+SLEEPS = {
+    "tests/chaos/backlog_starts.py": (1, "polls what workers in other processes have delivered"),
+    "tests/chaos/crew.py": (1, "a pause before a program starts again whose server is away"),
+    "tests/chaos/late_commits.py": (3, "polls what workers have delivered; holds transactions open for a time"),
+    "tests/chaos/publisher.cpp": (4, "load at a rate, and transactions that stay open, are made of time"),
+    "tests/chaos/round.py": (1, "faults are spread over the time of a round"),
+    "tests/chaos/sabotage.py": (2, "polls what a worker has delivered and where its marks are"),
+    "tests/chaos/stores.py": (1, "polls a crashed server until it answers"),
+    "tests/chaos/worker.cpp": (1, "a handler that outlasts its claim takes time"),
+}
