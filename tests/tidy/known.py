@@ -15,13 +15,13 @@ INCLUDES = {
 LENGTHS = {
     "src/config/key_table.cpp table": 330,  # one entry per key
     "src/ops/doctor_test.cpp": 500,
-    "src/store/postgres/postgres_claim.cpp": 520,
+    "src/store/postgres/postgres_claim.cpp": 530,
     "src/store/postgres/sql/migration/0001_tables.sql": 410,
     "src/store/postgres/sql/migration/0002_rules.sql core.outbox_guard": 90,
     "src/store/postgres/sql/migration/0003_publish.sql core.outbox_publish": 100,
     "src/store/postgres/sql/migration/0006_claim.sql": 550,
     "src/store/postgres/sql/migration/0006_claim.sql core.claim_cursor_advance": 140,
-    "src/store/postgres/sql/migration/0006_claim.sql core.outbox_claim": 200,
+    "src/store/postgres/sql/migration/0006_claim.sql core.outbox_claim": 210,
     "src/store/postgres/sql/migration/0006_claim.sql core.outbox_claim_stretch": 100,
     "src/store/postgres/sql/migration/0007_settle.sql core.outbox_settle": 110,
     "src/store/postgres/sql/migration/0012_patrol.sql core.patrol_step": 120,
