@@ -116,6 +116,8 @@ Result<PostgresStore::ScanGroup*> PostgresStore::scan_group(const std::string& k
   const std::scoped_lock lock{mutex_};
   ScanGroup& group = scan_groups_[key];
   // Somebody may have loaded it meanwhile, and others may have worked with it since.
+  // And claims that a crash has undone were due before the last scan.
+  for (auto& [whose, due] : due_looks_) due.not_before = {};
   if (group.learnt < learnt) group = ScanGroup{.learnt = learnt, .stretches = ScanStretches{low}, .low = low};
   return &group;
 }
@@ -336,7 +338,6 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim_behind(const std::string&
   std::uint64_t learnt = 0;
   std::int64_t upto = 0;
   std::int64_t from = 0;
-  std::int64_t head = 0;
   bool dear = false;
   std::optional<ScanGroup::Holes> holes;
   const auto start = std::chrono::steady_clock::now();
@@ -344,15 +345,14 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim_behind(const std::string&
     const std::scoped_lock lock{mutex_};
     learnt = group.learnt;
     from = group.low;
-    head = group.stretches.head();
     // While there is work, what came since the last look is in the hands of others.
-    upto = about_to_rest ? head : group.looked_upto;
+    upto = about_to_rest ? group.stretches.head() : group.looked_upto;
     dear = group.spent > options_.dear_look;
     if (group.holes && start < group.holes->until) holes = group.holes;
   }
   if (holes) return glance_behind(request, group, limit, *std::move(holes), upto);
   if (dear) {
-    Result<std::optional<ScanGroup::Holes>> read = read_holes(request.generation, from, head);
+    Result<std::optional<ScanGroup::Holes>> read = read_holes(request.generation, from, upto);
     if (!read) return std::move(read).error();
     holes = *std::move(read);
   }
@@ -381,7 +381,7 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim_behind(const std::string&
   // All that could be claimed behind the head was: from here on only what is committed late, or comes now, can be
   // missing.
   group.holes.reset();
-  if (holes && !moved && static_cast<int>(events.size()) < limit) {
+  if (holes && !rows->boolean(0, 3) && !moved && static_cast<int>(events.size()) < limit) {
     holes->until = end + kRestAfterDearLook * (end - start);
     group.holes = std::move(holes);
   }
