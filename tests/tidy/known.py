@@ -15,7 +15,6 @@ INCLUDES = {
 LENGTHS = {
     "src/config/key_table.cpp table": 330,  # one entry per key
     "src/ops/doctor_test.cpp": 500,
-    "src/store/postgres/postgres_claim.cpp": 530,
     "src/store/postgres/sql/migration/0001_tables.sql": 410,
     "src/store/postgres/sql/migration/0002_rules.sql core.outbox_guard": 90,
     "src/store/postgres/sql/migration/0003_publish.sql core.outbox_publish": 100,

@@ -174,6 +174,15 @@ class PostgresStore final : public Store {
   /// The events that can have this status; none: that is not known, or they are many.
   Result<std::optional<EventNumbers>> numbers_with(std::optional<Status> status);
 
+  // What the scan ahead (postgres_claim.cpp) and the one that goes back (postgres_rescan.cpp) share.
+  static constexpr Duration kEver = std::chrono::years{1000};
+  static constexpr int kRestAfterDearLook = 19;  ///< times what it took
+  /// What waits for a claim here and is one too many is left to a rescan.
+  static constexpr int kMostNext = 10'000;
+  static bool is_of_generation(std::string_view group, Generation generation) {
+    return group.substr(0, group.find_first_of("|#")) == std::to_string(generation);
+  }
+
   Result<ScanGroup*> scan_group(const std::string& key);
   /// Whether the server can have forgotten nothing since then; under mutex_.
   [[nodiscard]] bool still_known(const ScanGroup& group, std::uint64_t learnt) const {

@@ -1,0 +1,173 @@
+#include <algorithm>
+#include <utility>
+
+#include "store/postgres/postgres_statement.hpp"
+#include "store/postgres/postgres_store_impl.hpp"
+#include "store/postgres/route_pattern.hpp"
+
+namespace sluice::store {
+namespace {
+
+// A rescan costs as much as the gap is wide, and the gap is as wide as the oldest writing transaction is old.
+// However wide, rescans take a quarter of the time at most.
+constexpr int kRestAfterLook = 4;
+constexpr auto kSoon = std::chrono::milliseconds{20};
+
+}  // namespace
+
+// What lies behind the head: committed late, passed over, left by whoever died. The server reads it and moves the low
+// mark; nothing that this process believes has a part in that.
+Result<std::vector<ClaimedEvent>> PostgresStore::claim_behind(const std::string& key, const ClaimRequest& request,
+                                                              ScanGroup& group, int limit, bool about_to_rest) {
+  std::uint64_t learnt = 0;
+  std::int64_t upto = 0;
+  std::int64_t from = 0;
+  bool dear = false;
+  std::optional<ScanGroup::Holes> holes;
+  const auto start = std::chrono::steady_clock::now();
+  {
+    const std::scoped_lock lock{mutex_};
+    learnt = group.learnt;
+    from = group.low;
+    // While there is work, what came since the last rescan is in the hands of others.
+    upto = about_to_rest ? group.stretches.head() : group.looked_upto;
+    dear = group.spent > options_.dear_look;
+    if (group.holes && start < group.holes->until) holes = group.holes;
+  }
+  if (holes) return glance_behind(request, group, limit, *std::move(holes), upto);
+  if (dear) {
+    Result<std::optional<ScanGroup::Holes>> read = read_holes(request.generation, from, upto);
+    if (!read) return std::move(read).error();
+    holes = *std::move(read);
+  }
+  pq::Params params;
+  params.text(std::string_view{key}).int8(request.generation).texts_or_null(route_patterns(request.interests));
+  const Result<pq::Rows> rows = run(writing(pg_sql::cursor_advance), params);
+  if (!rows) return rows.error();
+  const std::int64_t low = rows->int8(0, 0);
+  const std::optional<std::int64_t> first_open = rows->is_null(0, 1) ? std::nullopt : std::optional{rows->int8(0, 1)};
+
+  std::vector<ClaimedEvent> events;
+  if (first_open && *first_open <= upto) {
+    // Who rescans instead of going ahead takes what is due, too: it goes first.
+    Result<Taken> taken = take(request, {*first_open - 1, upto}, limit, limit == request.limit, {}, kEver);
+    if (!taken) return std::move(taken).error();
+    events = std::move(taken->events);
+  }
+  const std::scoped_lock lock{mutex_};
+  if (!still_known(group, learnt)) return events;
+  const bool moved = low > group.low;
+  group.low = std::max(group.low, low);
+  // What lies ahead of the head is nobody's yet: claims in stretches get it for less.
+  group.looked_upto = std::min(rows->int8(0, 2), group.stretches.head());
+  const auto end = std::chrono::steady_clock::now();
+  group.spent = std::chrono::duration_cast<Duration>(end - start);
+  // All that could be claimed behind the head was: from here on only what is committed late, or comes now, can be
+  // missing.
+  group.holes.reset();
+  if (holes && !rows->boolean(0, 3) && !moved && static_cast<int>(events.size()) < limit) {
+    holes->until = end + kRestAfterDearLook * (end - start);
+    group.holes = std::move(holes);
+  }
+  looked_back(group, start, moved, static_cast<int>(events.size()), limit);
+  return events;
+}
+
+// Under mutex_.
+void PostgresStore::looked_back(ScanGroup& group, std::chrono::steady_clock::time_point start, bool moved, int found,
+                                int limit) {
+  const auto spent = std::chrono::steady_clock::now() - start;
+  // Soon again while low follows or something was found; ever later while a transaction holds it back.
+  group.pause = moved || found > 0
+                    ? kSoon
+                    : std::clamp<Duration>(2 * group.pause, kSoon, std::max<Duration>(kSoon, options_.sweep_interval));
+  group.not_before = start + std::max<std::chrono::steady_clock::duration>(group.pause, kRestAfterLook * spent);
+  group.next_look = start + options_.sweep_interval;
+  group.more_behind = found >= limit;
+  group.owed = options_.sweep_interval > Duration::zero() && group.low < group.stretches.head();
+}
+
+Result<std::optional<PostgresStore::ScanGroup::Holes>> PostgresStore::read_holes(Generation generation,
+                                                                                 std::int64_t low, std::int64_t upto) {
+  const Result<pq::Rows> rows = run(reading(pg_sql::claim_holes), pq::Params{}.int8(generation).int8(low).int8(upto));
+  if (!rows) return rows.error();
+  // So many are no help; core.claim_holes stops there.
+  if (rows->size() >= kMostNext) return std::optional<ScanGroup::Holes>{};
+  ScanGroup::Holes holes{.read_upto = upto};
+  for (int row = 0; row < rows->size(); ++row) {
+    holes.after.push_back(rows->int8(row, 0));
+    holes.upto.push_back(rows->int8(row, 1));
+  }
+  return std::optional{std::move(holes)};
+}
+
+// A rescan of the numbers that nobody had, and at those above them.
+Result<std::vector<ClaimedEvent>> PostgresStore::glance_behind(const ClaimRequest& request, ScanGroup& group, int limit,
+                                                               ScanGroup::Holes holes, std::int64_t upto) {
+  const auto start = std::chrono::steady_clock::now();
+  holes.after.push_back(holes.read_upto);
+  holes.upto.push_back(upto);
+  pq::Params params;
+  params.int8(request.generation);
+  add_numbers(params, holes.after);
+  add_numbers(params, holes.upto);
+  params.texts_or_null(route_patterns(request.interests));
+  const Result<pq::Rows> rows = run(reading(pg_sql::claim_late), params);
+  if (!rows) return rows.error();
+  std::vector<ClaimedEvent> events;
+  if (!rows->empty()) {
+    const std::vector<std::int64_t> late = pq::collect(*rows, [&](int row) { return rows->int8(row, 0); });
+    // No stretch: nothing but these.
+    Result<Taken> taken = take(request, {upto, upto}, limit, false, late, kEver);
+    if (!taken) return std::move(taken).error();
+    events = std::move(taken->events);
+  }
+  const std::scoped_lock lock{mutex_};
+  group.looked_upto = group.stretches.head();
+  looked_back(group, start, false, static_cast<int>(events.size()), limit);
+  return events;
+}
+
+bool PostgresStore::look_back_first(ScanGroup& group) {
+  const std::scoped_lock lock{mutex_};
+  return std::exchange(group.more_behind, false);
+}
+
+// A busy worker rescans about once a second; one that is about to rest does so before, because nobody will
+// notify for what has notified already.
+bool PostgresStore::wants_look_back(ScanGroup& group, bool about_to_rest, int room) {
+  const auto now = std::chrono::steady_clock::now();
+  const std::scoped_lock lock{mutex_};
+  if (group.low >= group.stretches.head()) {
+    group.owed = false;
+    return false;
+  }
+  if (now >= (about_to_rest ? group.not_before : group.next_look) || options_.sweep_interval == Duration::zero()) {
+    // The next claim has room.
+    group.more_behind = room <= 0;
+    return room > 0;
+  }
+  if (!about_to_rest) return false;
+  group.owed = true;
+  return false;
+}
+
+// When the next rescan is owed to somebody who rests, if it is.
+std::optional<Duration> PostgresStore::owed_look(Generation generation) {
+  const auto now = std::chrono::steady_clock::now();
+  std::optional<Duration> soonest;
+  const std::scoped_lock lock{mutex_};
+  for (const auto& [key, group] : scan_groups_) {
+    if (!group.owed || !is_of_generation(key, generation)) continue;
+    const auto left = std::chrono::duration_cast<Duration>(std::max(group.not_before - now, now - now));
+    if (!soonest || left < *soonest) soonest = left;
+  }
+  for (const auto& [key, due] : due_looks_) {
+    if (!due.owed || !is_of_generation(key, generation)) continue;
+    const auto left = std::chrono::duration_cast<Duration>(std::max(due.not_before - now, now - now));
+    if (!soonest || left < *soonest) soonest = left;
+  }
+  return soonest;
+}
+
+}  // namespace sluice::store
