@@ -150,6 +150,24 @@ Scenario passers_by() {
           .drained_by = "W1"};
 }
 
+Scenario missing_numbers() {
+  return {.name = "missing numbers",
+          .setup =
+              [](World& w) {
+                run({w.publish_begun("P1", {"A"}), w.publish_begun("P2", {"B", "k"}), w.publish("S", {"X", "k"}),
+                     w.publish("S", {"Y"}), w.claim("W1"), w.claim("W1")});
+              },
+          .scripts = [](World& w) -> std::vector<Script> {
+            return {{"P1", {w.commit("P1")}},
+                    {"P2", {w.commit("P2")}},
+                    {"P3", {w.publish("P3", {"C", "k"})}},
+                    {"W1", {w.settle("W1"), w.claim("W1"), w.claim("W1")}},
+                    {"W2", {w.claim("W2"), w.claim("W2"), w.settle("W2")}}};
+          },
+          .drained_by = "W1",
+          .dear = true};
+}
+
 Scenario two_groups() {
   return {.name = "two groups",
           .subscriptions = {{"x.all", "x.*"}, {"z.all", "*"}},

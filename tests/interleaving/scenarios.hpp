@@ -23,6 +23,8 @@ Scenario replayed();
 Scenario withdrawn();
 /// Events of a key that nobody subscribes to any more stand between those that somebody does.
 Scenario passers_by();
+/// Late commits, while rescans of everything are dear and workers read the numbers that were missing instead.
+Scenario missing_numbers();
 /// Groups that want different events of one key.
 Scenario two_groups();
 /// Claims that overlap, over one key.

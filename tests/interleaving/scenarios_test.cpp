@@ -25,6 +25,7 @@ TEST(Interleaving, Expiry) { holds(expiry()); }
 TEST(Interleaving, Replay) { holds(replayed()); }
 TEST(Interleaving, Withdrawn) { holds(withdrawn()); }
 TEST(Interleaving, PassersBy) { holds(passers_by()); }
+TEST(Interleaving, MissingNumbers) { holds(missing_numbers()); }
 TEST(Interleaving, TwoGroups) { holds(two_groups()); }
 TEST(Interleaving, OverlappingClaims) { holds(overlapping_claims()); }
 TEST(Interleaving, CrashOfAPublisher) { holds(crashed_publisher(), most_orders() / 4); }

@@ -133,6 +133,7 @@ store::Store& World::store_of(Session& session) {
     options.dsn = database_.url();
     options.max_connections = 2;
     options.sweep_interval = {};
+    if (dear_) options.dear_look = std::chrono::milliseconds{-1};
     options.application_name = application(session.name);
     session.store = value_of(store::open_postgres(options), "open");
   }
@@ -510,6 +511,7 @@ std::uint64_t sample_seed() {
 }
 
 Exploration explore(const Scenario& scenario, World& world, std::uint64_t most, std::uint64_t seed) {
+  world.take_rescans_for_dear(scenario.dear);
   const std::vector<Script> scripts = scenario.scripts(world);
   std::vector<std::size_t> lengths;
   for (const Script& script : scripts) lengths.push_back(script.steps.size());

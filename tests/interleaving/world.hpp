@@ -23,6 +23,8 @@ class World {
   // Setting up an order -------------------------------------------------------------------------------------------
   /// A new generation with these subscriptions (handler, pattern); everything before is forgotten.
   void renew(const std::map<std::string, std::string>& subscriptions);
+  /// See Scenario::dear; for stores that are opened after it.
+  void take_rescans_for_dear(bool dear) { dear_ = dear; }
   /// Replaces parts of a function of the schema: a guard taken out. Each part must be there.
   void mutate(const std::string& function, const std::vector<std::pair<std::string, std::string>>& parts);
   /// The whole function anew.
@@ -123,6 +125,7 @@ class World {
   std::map<Uuid, std::string> names_;
   std::map<std::string, std::string> subscriptions_;
   std::string broken_;  ///< a promise that a step saw broken
+  bool dear_ = false;
   std::map<std::string, Session> sessions_;
 };
 
@@ -133,6 +136,7 @@ struct Scenario {
   std::function<std::vector<Script>(World&)> scripts;
   std::vector<std::string> patterns{""};  ///< of the groups that drain
   std::string drained_by;                 ///< a session that drains every other order; empty: none
+  bool dear = false;  ///< stores take every rescan for dear: between two of them they read only the numbers nobody had
 };
 
 struct Exploration {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/try.hpp"
 #include "store/postgres/postgres_statement.hpp"
 #include "store/postgres/postgres_store_impl.hpp"
 #include "store/postgres/route_pattern.hpp"
@@ -12,64 +13,78 @@ namespace {
 // However wide, rescans take a quarter of the time at most.
 constexpr int kRestAfterLook = 4;
 constexpr auto kSoon = std::chrono::milliseconds{20};
+// So many numbers are dear to read, whatever the last rescan took: it may have been short, or in an earlier life.
+constexpr std::int64_t kWide = 20'000;
 
 }  // namespace
 
 // What lies behind the head: committed late, passed over, left by whoever died. The server reads it and moves the low
-// mark; nothing that this process believes has a part in that.
+// mark; nothing that this process believes has a part in that. One thread of the process reads everything at a time;
+// the others read the numbers that nobody had, where they are known, or leave it to that thread.
 Result<std::vector<ClaimedEvent>> PostgresStore::claim_behind(const std::string& key, const ClaimRequest& request,
                                                               ScanGroup& group, int limit, bool about_to_rest) {
-  std::uint64_t learnt = 0;
-  std::int64_t upto = 0;
-  std::int64_t from = 0;
-  bool dear = false;
+  Rescan rescan;
   std::optional<ScanGroup::Holes> holes;
-  const auto start = std::chrono::steady_clock::now();
   {
     const std::scoped_lock lock{mutex_};
-    learnt = group.learnt;
-    from = group.low;
     // While there is work, what came since the last rescan is in the hands of others.
-    upto = about_to_rest ? group.stretches.head() : group.looked_upto;
-    dear = group.spent > options_.dear_look;
-    if (group.holes && start < group.holes->until) holes = group.holes;
+    rescan = {group.learnt, group.low, about_to_rest ? group.stretches.head() : group.looked_upto};
+    rescan.dear = group.spent > options_.dear_look || rescan.upto - rescan.from > kWide;
+    if (group.holes && (group.scanning || rescan.start < group.holes->until)) holes = group.holes;
+    if (!holes && group.scanning) {
+      group.owed = true;
+      return std::vector<ClaimedEvent>{};
+    }
+    if (!holes) {
+      group.scanning = true;
+      group.not_before = rescan.start + std::max<Duration>(kSoon, options_.sweep_interval);
+    }
   }
-  if (holes) return glance_behind(request, group, limit, *std::move(holes), upto);
-  if (dear) {
-    Result<std::optional<ScanGroup::Holes>> read = read_holes(request.generation, from, upto);
-    if (!read) return std::move(read).error();
-    holes = *std::move(read);
+  if (holes) return glance_behind(request, group, limit, *std::move(holes), rescan.upto);
+  Result<std::vector<ClaimedEvent>> events = scan_behind(key, request, group, limit, rescan);
+  const std::scoped_lock lock{mutex_};
+  group.scanning = false;
+  return events;
+}
+
+Result<std::vector<ClaimedEvent>> PostgresStore::scan_behind(const std::string& key, const ClaimRequest& request,
+                                                             ScanGroup& group, int limit, const Rescan& rescan) {
+  std::optional<ScanGroup::Holes> holes;
+  if (rescan.dear) {
+    SLUICE_TRY(holes, read_holes(request.generation, rescan.from, rescan.upto));
   }
   pq::Params params;
   params.text(std::string_view{key}).int8(request.generation).texts_or_null(route_patterns(request.interests));
-  const Result<pq::Rows> rows = run(writing(pg_sql::cursor_advance), params);
-  if (!rows) return rows.error();
-  const std::int64_t low = rows->int8(0, 0);
-  const std::optional<std::int64_t> first_open = rows->is_null(0, 1) ? std::nullopt : std::optional{rows->int8(0, 1)};
+  SLUICE_TRY(const pq::Rows rows, run(writing(pg_sql::cursor_advance), params));
+  const std::int64_t low = rows.int8(0, 0);
+  const std::optional<std::int64_t> first_open = rows.is_null(0, 1) ? std::nullopt : std::optional{rows.int8(0, 1)};
+  const bool busy = rows.boolean(0, 3);
 
   std::vector<ClaimedEvent> events;
-  if (first_open && *first_open <= upto) {
+  if (first_open && *first_open <= rescan.upto) {
     // Who rescans instead of going ahead takes what is due, too: it goes first.
-    Result<Taken> taken = take(request, {*first_open - 1, upto}, limit, limit == request.limit, {}, kEver);
-    if (!taken) return std::move(taken).error();
-    events = std::move(taken->events);
+    SLUICE_TRY(Taken taken, take(request, {*first_open - 1, rescan.upto}, limit, limit == request.limit, {}, kEver));
+    events = std::move(taken.events);
   }
   const std::scoped_lock lock{mutex_};
-  if (!still_known(group, learnt)) return events;
+  if (!still_known(group, rescan.learnt)) return events;
   const bool moved = low > group.low;
+  const int found = static_cast<int>(events.size());
   group.low = std::max(group.low, low);
   // What lies ahead of the head is nobody's yet: claims in stretches get it for less.
-  group.looked_upto = std::min(rows->int8(0, 2), group.stretches.head());
-  const auto end = std::chrono::steady_clock::now();
-  group.spent = std::chrono::duration_cast<Duration>(end - start);
-  // All that could be claimed behind the head was: from here on only what is committed late, or comes now, can be
-  // missing.
-  group.holes.reset();
-  if (holes && !rows->boolean(0, 3) && !moved && static_cast<int>(events.size()) < limit) {
-    holes->until = end + kRestAfterDearLook * (end - start);
-    group.holes = std::move(holes);
+  group.looked_upto = std::min(rows.int8(0, 2), group.stretches.head());
+  if (!busy) {
+    const auto end = std::chrono::steady_clock::now();
+    group.spent = std::chrono::duration_cast<Duration>(end - rescan.start);
+    // All that could be claimed behind the head was: from here on only what is committed late, or comes now, can be
+    // missing.
+    group.holes.reset();
+    if (holes && !moved && found < limit) {
+      holes->until = end + kRestAfterDearLook * (end - rescan.start);
+      group.holes = std::move(holes);
+    }
   }
-  looked_back(group, start, moved, static_cast<int>(events.size()), limit);
+  looked_back(group, rescan.start, moved, found, limit);
   return events;
 }
 

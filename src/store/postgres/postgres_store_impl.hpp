@@ -163,6 +163,7 @@ class PostgresStore final : public Store {
     };
     std::optional<Holes> holes;
     Duration spent{};          ///< by the last look at everything
+    bool scanning = false;     ///< a thread of this process reads everything
     bool more_behind = false;  ///< the last look back found more than it took, or is due and had no room
     bool owed = false;         ///< somebody rests who has not looked
     std::chrono::steady_clock::time_point used{};  ///< by the latest claim
@@ -214,6 +215,16 @@ class PostgresStore final : public Store {
   void forget_expired_claims();  // under mutex_
   Result<std::vector<ClaimedEvent>> claim_behind(const std::string& key, const ClaimRequest& request, ScanGroup& group,
                                                  int limit, bool about_to_rest);
+  /// Everything behind the head, as it was when the rescan began.
+  struct Rescan {
+    std::uint64_t learnt = 0;
+    std::int64_t from = 0;
+    std::int64_t upto = 0;
+    bool dear = false;  ///< worth knowing the numbers that nobody has
+    std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+  };
+  Result<std::vector<ClaimedEvent>> scan_behind(const std::string& key, const ClaimRequest& request, ScanGroup& group,
+                                                int limit, const Rescan& rescan);
   Result<std::vector<ClaimedEvent>> glance_behind(const ClaimRequest& request, ScanGroup& group, int limit,
                                                   ScanGroup::Holes holes, std::int64_t upto);
   Result<std::optional<ScanGroup::Holes>> read_holes(Generation generation, std::int64_t low, std::int64_t upto);
