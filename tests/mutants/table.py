@@ -185,6 +185,8 @@ KEYS = [
     integration("late-holes", "A dear look back is followed by looks at the numbers that were missing",
                 "PostgresClaim.ALateCommitIsFoundAmongTheNumbersThatWereMissing",
                 (PG + "postgres_rescan.cpp", "if (group.holes && (group.scanning || rescan.start < group.holes->until)) holes = group.holes;", "")),
+    integration("rescan-by-one", "A thread does not wait for the rescan of another", "PostgresRescan.OneThreadReadsEverythingAndTheOthersGoOn",
+                (PG + "postgres_rescan.cpp", "if (!holes && group.scanning) {", "if (!holes && group.scanning && false) {")),
     interleaved("late-holes-known", "The numbers that were missing are remembered", "MissingNumbers",
                 (PG + "postgres_rescan.cpp", "SLUICE_TRY(holes, read_holes(request.generation, rescan.from, rescan.upto));",
                  "holes.emplace().read_upto = rescan.upto;")),
