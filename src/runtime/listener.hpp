@@ -52,8 +52,8 @@ class Listener {
   void hear(ListenerHealth& health, Duration at_most);
   void drop(ListenerHealth& health, bool deaf);
   void publish(const ListenerHealth& health);
-  std::shared_ptr<store::Ear> ear() const;
-  void set_ear(std::shared_ptr<store::Ear> ear);
+  std::shared_ptr<store::ListenerConnection> ear() const;
+  void set_ear(std::shared_ptr<store::ListenerConnection> ear);
 
   store::Listening& store_;
   Doorbell& workers_;
@@ -62,7 +62,7 @@ class Listener {
   ListenerObserver observer_;
   Doorbell rest_;  // never rung: rests between two attempts to connect
   mutable std::mutex mutex_;
-  std::shared_ptr<store::Ear> ear_;
+  std::shared_ptr<store::ListenerConnection> ear_;
   bool busy_ = false;
   TimePoint woke_others_{};
   std::atomic<ListenerState> state_ = ListenerState::reconnecting;

@@ -45,7 +45,7 @@ struct EventRecord {
   std::optional<std::string> ordering_key;
   Timestamp published_at{};
   std::optional<Timestamp> delivered_at;
-  std::optional<Timestamp> failed_at;  ///< of the current cycle
+  std::optional<Timestamp> failed_at;  ///< since the last replay
   std::optional<Timestamp> deleted_at;
   std::vector<HandlerProgress> progress;    ///< the handlers still to run, where the event has several
   std::optional<std::string> unreadable{};  ///< why the payload is not shown (it is then `null`)
@@ -92,7 +92,7 @@ struct EventPage {
 
 struct ReplayReport {
   Uuid event_id;
-  int cycle = 0;  ///< the cycle that was closed, 1 for the first
+  int cycle = 0;  ///< which replay of the event this was, 1 for the first
   int attempts = 0;
   Generation from_generation = 0;
   Generation to_generation = 0;

@@ -60,10 +60,10 @@ struct ClaimedEvent {
   Generation generation = kFirstGeneration;
   std::string channel;
   std::optional<std::string> ordering_key;
-  int attempts = 0;      ///< failed attempts of this cycle before this one
+  int attempts = 0;      ///< failed attempts since the last replay, before this one
   Timestamp claimed_at;  ///< the store's now at the claim
-  /// Handlers that have not handled the event yet and are known to have been tried or skipped in this
-  /// cycle; empty for an event that is new or has one handler.
+  /// Handlers that have not handled the event yet and are known to have been tried or skipped since
+  /// the last replay; empty for an event that is new or has one handler.
   std::vector<HandlerProgress> progress;
   /// Why the event could not be read whole; its payload may be `null`. It must not run: decide_work fails it. One such
   /// row stops neither the claim nor the list that it is in.

@@ -22,17 +22,17 @@ constexpr std::string_view name(DoorbellMode mode) { return mode == DoorbellMode
 
 /// What came out of a wait.
 enum class Heard {
-  nothing,  ///< the time passed, or interrupt() was called
-  ring,     ///< something may be claimable: look
-  echo,     ///< a probe came back
+  nothing,       ///< the time passed, or interrupt() was called
+  notification,  ///< something may be claimable
+  echo,          ///< a probe came back
 };
 
 /// One process's ear: a connection of its own, on which nothing else runs.
 ///
 /// Thread-safety: wait() and probe() from one thread; attend() and interrupt() from any.
-class Ear {
+class ListenerConnection {
  public:
-  virtual ~Ear() = default;
+  virtual ~ListenerConnection() = default;
 
   /// Waits until something is heard or `at_most` has passed. An error means that the ear is lost: drop
   /// it and listen anew.
@@ -61,7 +61,7 @@ class Listening {
   virtual ~Listening() = default;
 
   /// Opens an ear on these channels.
-  virtual Result<std::unique_ptr<Ear>> listen(const std::vector<std::string>& channels) = 0;
+  virtual Result<std::unique_ptr<ListenerConnection>> listen(const std::vector<std::string>& channels) = 0;
 
   virtual Result<DoorbellMode> doorbell() = 0;
   /// Takes effect for publishes that begin after it; audited. Only where capabilities().listen.

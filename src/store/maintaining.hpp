@@ -20,7 +20,7 @@ struct ExpiredClaim {
   Timestamp claimed_at{};
   Timestamp seen_at{};  ///< the store's now
   std::vector<HandlerProgress> progress;
-  std::string last_error;  ///< of the row, like the next two; empty: nothing failed in this cycle
+  std::string last_error;  ///< of the row, like the next two; empty: nothing failed since the last replay
   std::string error_class;
   std::string fingerprint;
 };
@@ -61,8 +61,8 @@ class Maintaining {
     return sweep_retention(policies, limit, dry_run, {"sluice", "daemon", "retention"});
   }
 
-  /// Forgets bookkeeping that stands for nothing any more: how far groups of workers had scanned that nobody has been in
-  /// for a week, which costs one that comes back a long scan; groups of failures of which no dead letter is left and
+  /// Forgets bookkeeping that stands for nothing any more: how far groups of workers had scanned that nobody has been
+  /// in for a week, which costs one that comes back a long scan; groups of failures of which no dead letter is left and
   /// that no event has joined for as long as one is kept.
   virtual Result<PruneReport> prune(const RetentionPolicies& policies) = 0;
 };

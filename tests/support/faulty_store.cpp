@@ -293,7 +293,7 @@ Result<store::SinkRecord> FaultyStore::move_circuit(const std::string& name, std
   return pass("move_circuit", [&] { return inner_.move_circuit(name, open_for, actor); });
 }
 
-Result<std::unique_ptr<store::Ear>> FaultyStore::listen(const std::vector<std::string>& channels) {
+Result<std::unique_ptr<store::ListenerConnection>> FaultyStore::listen(const std::vector<std::string>& channels) {
   return pass("listen", [&] { return inner_.listen(channels); });
 }
 

@@ -119,7 +119,7 @@ class FaultyStore : public store::Store {
   Result<store::SinkRecord> switch_sink(const std::string& name, SinkSwitch to, const store::Actor& actor) override;
   Result<store::SinkRecord> move_circuit(const std::string& name, std::optional<Duration> open_for,
                                          const store::Actor& actor) override;
-  Result<std::unique_ptr<store::Ear>> listen(const std::vector<std::string>& channels) override;
+  Result<std::unique_ptr<store::ListenerConnection>> listen(const std::vector<std::string>& channels) override;
   Result<store::DoorbellMode> doorbell() override;
   Result<void> set_doorbell(store::DoorbellMode mode, const store::Actor& actor) override;
   Result<store::SchemaVersion> schema_version() override;

@@ -11,12 +11,12 @@
 
 namespace sluice::store {
 
-Result<std::unique_ptr<Ear>> PostgresEar::open(EarOptions options, pq::Pool& notes) {
+Result<std::unique_ptr<ListenerConnection>> PostgresEar::open(EarOptions options, pq::Pool& notes) {
   Result<pq::Connection> connection = pq::Connection::open(options.connection);
   if (!connection) return std::move(connection).error();
   std::unique_ptr<PostgresEar> ear{new PostgresEar{std::move(options), notes, *std::move(connection)}};
   if (Result<void> started = ear->start(); !started) return std::move(started).error();
-  return std::unique_ptr<Ear>{std::move(ear)};
+  return std::unique_ptr<ListenerConnection>{std::move(ear)};
 }
 
 PostgresEar::PostgresEar(EarOptions options, pq::Pool& notes, pq::Connection connection)
@@ -68,11 +68,11 @@ Result<Heard> PostgresEar::wait(Duration at_most) {
     Result<Heard> heard = read_notes();
     if (!heard) return heard;
     // The workers are told first; the locks are given back when they are under way.
-    waking_ = *heard == Heard::ring;
+    waking_ = *heard == Heard::notification;
     if (*heard != Heard::nothing) return heard;
     const Result<bool> look = step_batons();
     if (!look) return look.error();
-    if (*look) return Heard::ring;
+    if (*look) return Heard::notification;
     if (interrupted_.exchange(false) || Baton::Clock::now() >= deadline) return Heard::nothing;
     if (Result<void> polled = poll_until(deadline); !polled) return polled.error();
   }
@@ -92,7 +92,7 @@ Result<Heard> PostgresEar::read_notes() {
   Heard heard = Heard::nothing;
   while (const auto note = connection_.notification()) {
     if (note->channel != options_.probe_channel) {
-      heard = Heard::ring;
+      heard = Heard::notification;
     } else if (heard == Heard::nothing) {
       heard = Heard::echo;
     }

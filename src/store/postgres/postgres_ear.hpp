@@ -21,10 +21,10 @@ struct EarOptions {
   Baton::Observer observer;
 };
 
-class PostgresEar final : public Ear {
+class PostgresEar final : public ListenerConnection {
  public:
   /// `notes` are connections for probes and calls to others; outlives the ear.
-  static Result<std::unique_ptr<Ear>> open(EarOptions options, pq::Pool& notes);
+  static Result<std::unique_ptr<ListenerConnection>> open(EarOptions options, pq::Pool& notes);
   ~PostgresEar() override;
   PostgresEar(const PostgresEar&) = delete;
   PostgresEar& operator=(const PostgresEar&) = delete;

@@ -16,7 +16,7 @@ std::string fresh_probe_channel() {
 
 }  // namespace
 
-Result<std::unique_ptr<Ear>> PostgresStore::listen(const std::vector<std::string>& channels) {
+Result<std::unique_ptr<ListenerConnection>> PostgresStore::listen(const std::vector<std::string>& channels) {
   for (const std::string& channel : channels) {
     if (auto checked = check_channel(channel); !checked) return std::move(checked).error();
   }

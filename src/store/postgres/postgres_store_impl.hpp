@@ -113,7 +113,7 @@ class PostgresStore final : public Store {
   Result<SinkRecord> move_circuit(const std::string& name, std::optional<Duration> open_for,
                                   const Actor& actor) override;
   // Listening
-  Result<std::unique_ptr<Ear>> listen(const std::vector<std::string>& channels) override;
+  Result<std::unique_ptr<ListenerConnection>> listen(const std::vector<std::string>& channels) override;
   Result<DoorbellMode> doorbell() override;
   Result<void> set_doorbell(DoorbellMode mode, const Actor& actor) override;
   // Migrating

@@ -106,7 +106,7 @@ TEST_F(SqliteEffect, AHandlerPublishesOnItsOwnTransaction) {
   EXPECT_FALSE(store_->get_event(follow_up[0].envelope.event_id()));
   ASSERT_TRUE(effect->commit());
   EXPECT_TRUE(store_->get_event(follow_up[0].envelope.event_id()));
-  EXPECT_EQ(*ear->wait(1min), Heard::ring);
+  EXPECT_EQ(*ear->wait(1min), Heard::notification);
 }
 
 }  // namespace

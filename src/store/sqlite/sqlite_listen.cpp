@@ -12,12 +12,13 @@ namespace {
 constexpr Duration kLookEvery = std::chrono::milliseconds{50};
 
 /// Hears its own process at once through the bell, and everybody else by looking at the file.
-class SqliteEar final : public Ear {
+class SqliteEar final : public ListenerConnection {
  public:
-  static Result<std::unique_ptr<Ear>> open(std::unique_ptr<Connection> connection, std::shared_ptr<Bell> bell) {
+  static Result<std::unique_ptr<ListenerConnection>> open(std::unique_ptr<Connection> connection,
+                                                          std::shared_ptr<Bell> bell) {
     std::unique_ptr<SqliteEar> ear{new SqliteEar(std::move(connection), std::move(bell))};
     if (auto looked = ear->look(); !looked) return std::move(looked).error();
-    return std::unique_ptr<Ear>{std::move(ear)};
+    return std::unique_ptr<ListenerConnection>{std::move(ear)};
   }
 
   Result<Heard> wait(Duration at_most) override {
@@ -28,7 +29,7 @@ class SqliteEar final : public Ear {
       const std::uint64_t rings = bell_->rings();
       auto changed = look();
       if (!changed) return std::move(changed).error();
-      if (std::exchange(heard_, rings) != rings || *changed) return Heard::ring;
+      if (std::exchange(heard_, rings) != rings || *changed) return Heard::notification;
       if (probed_.exchange(false)) return Heard::echo;
       if (interrupted_.exchange(false)) return Heard::nothing;
       const auto left = std::chrono::duration_cast<Duration>(deadline - std::chrono::steady_clock::now());
@@ -80,7 +81,7 @@ class SqliteEar final : public Ear {
 
 }  // namespace
 
-Result<std::unique_ptr<Ear>> SqliteStore::listen(const std::vector<std::string>&) {
+Result<std::unique_ptr<ListenerConnection>> SqliteStore::listen(const std::vector<std::string>&) {
   auto connection = database_->open_another();
   if (!connection) return std::move(connection).error();
   return SqliteEar::open(*std::move(connection), bell_);

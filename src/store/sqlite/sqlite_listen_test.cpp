@@ -20,7 +20,7 @@ class SqliteListen : public testing::Test {
     if (!opened) throw std::runtime_error(opened.error().message);
     return *std::move(opened);
   }
-  static std::unique_ptr<Ear> listen(Store& store) {
+  static std::unique_ptr<ListenerConnection> listen(Store& store) {
     auto ear = store.listen({"outbox_gen_1"});
     if (!ear) throw std::runtime_error(ear.error().message);
     return *std::move(ear);
@@ -42,7 +42,7 @@ TEST_F(SqliteListen, APublishRingsOnce) {
   const auto store = open(path_);
   const auto ear = listen(*store);
   ASSERT_TRUE(store->publish(test::events(1)));
-  EXPECT_EQ(*ear->wait(1min), Heard::ring);
+  EXPECT_EQ(*ear->wait(1min), Heard::notification);
   EXPECT_EQ(*ear->wait(0s), Heard::nothing) << "the change of the file is the one that rang";
 }
 
@@ -51,7 +51,7 @@ TEST_F(SqliteListen, ADrainedFileGoesQuiet) {
   const auto ear = listen(*store);
   ASSERT_TRUE(store->publish(test::events(20)));
   int rings = 0;
-  while (*ear->wait(0s) == Heard::ring) {
+  while (*ear->wait(0s) == Heard::notification) {
     ++rings;
     ASSERT_LT(rings, 5) << "a look that finds nothing must not ring again";
     ClaimRequest request;
@@ -112,7 +112,7 @@ TEST_F(SqliteListen, ACommitPastTheStoreCanBeRungFor) {
   const auto ear = listen(*store);
   const auto bystander = listen(*other);
   ring_ears(path_);
-  EXPECT_EQ(*ear->wait(1min), Heard::ring);
+  EXPECT_EQ(*ear->wait(1min), Heard::notification);
   EXPECT_EQ(*bystander->wait(0s), Heard::nothing);
 }
 
