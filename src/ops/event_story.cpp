@@ -162,7 +162,7 @@ StoppedSinks stopped_on_the_way(const std::vector<HandlerState>& handlers,
   return stopped;
 }
 
-Result<std::vector<Wait>> look_around(store::Store& store, const store::EventRecord& event,
+Result<std::vector<Wait>> look_around(store::Administering& store, const store::EventRecord& event,
                                       const std::vector<HandlerState>& handlers, const store::Registry& registry) {
   if (event.status != Status::pending) return std::vector<Wait>{};
   const auto now = store.now();
@@ -326,7 +326,7 @@ std::vector<Wait> waits_of(const store::EventRecord& event, const std::vector<Ha
   return waits;
 }
 
-Result<EventStory> tell_story(store::Store& store, const Uuid& id) {
+Result<EventStory> tell_story(store::Administering& store, const Uuid& id) {
   auto event = store.get_event(id);
   if (!event) return std::move(event).error();
   auto handled = store.handled(*event);

@@ -12,7 +12,7 @@ constexpr auto kBetweenWakes = std::chrono::milliseconds{100};
 
 }  // namespace
 
-Listener::Listener(store::Listening& store, Doorbell& workers, telemetry::Logger logger, ListenerOptions options)
+Listener::Listener(store::Observing& store, Doorbell& workers, telemetry::Logger logger, ListenerOptions options)
     : store_(store),
       workers_(workers),
       logger_(std::move(logger)),

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "store/gauging.hpp"
+#include "store/diagnosis.hpp"
 
 namespace sluice::store {
 namespace {

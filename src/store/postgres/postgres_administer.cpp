@@ -82,9 +82,14 @@ Result<EventRecord> PostgresStore::get_event(const Uuid& id) {
   return event_record(*rows, 0);
 }
 
-Result<std::vector<HandledRecord>> PostgresStore::handled(const EventRecord& event) {
-  const Result<pq::Rows> rows =
-      run(reading(pg_sql::handled_of), pq::Params{}.text(std::string_view{event.envelope.idempotency_key()}));
+Result<std::vector<HandledRecord>> PostgresStore::handled(std::span<const std::string> idempotency_keys) {
+  if (idempotency_keys.empty()) return std::vector<HandledRecord>{};
+  pq::Params params;
+  {
+    pq::Params::Array keys = params.array(pq::Params::Element::text);
+    for (const std::string& key : idempotency_keys) keys.text(std::string_view{key});
+  }
+  const Result<pq::Rows> rows = run(reading(pg_sql::handled_of), params);
   if (!rows) return rows.error();
   return pq::collect(*rows, [&](int row) {
     return HandledRecord{{std::string{rows->text(row, 0)}, std::string{rows->text(row, 1)}}, rows->timestamptz(row, 2)};

@@ -129,10 +129,7 @@ std::optional<StrandedFacts> look_at_stranded(Look& look) {
 
 }  // namespace
 
-Result<Diagnosis> PostgresStore::diagnose() { return look(true); }
-Result<Diagnosis> PostgresStore::glance() { return look(false); }
-
-Result<Diagnosis> PostgresStore::look(bool at_everything) {
+Result<Diagnosis> PostgresStore::diagnose(DiagnosisDepth depth) {
   Result<pq::Pool::Lease> lease = pool_.lease();
   if (!lease) return std::move(lease).error();
   const Result<pq::Rows> schema = (*lease)->run(reading(pg_sql::schema_exists));
@@ -141,7 +138,7 @@ Result<Diagnosis> PostgresStore::look(bool at_everything) {
   Look eyes{**lease, diagnosis.unseen};
   diagnosis.server = look_at_server(eyes, (*lease)->backend_pid());
   if (schema->boolean(0, 0)) {
-    if (diagnosis.server && at_everything) diagnosis.server->grants = look_at_grants(eyes);
+    if (diagnosis.server && depth == DiagnosisDepth::whole) diagnosis.server->grants = look_at_grants(eyes);
     if (const auto rows = eyes.at("expired claims", pg_sql::diagnose_claims, pq::Params{}.int4(kExpiredLook))) {
       diagnosis.expired = ExpiredFacts{rows->int8(0, 0), rows->optional_timestamptz(0, 1)};
     }

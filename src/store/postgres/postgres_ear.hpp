@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "store/listening.hpp"
+#include "store/observe.hpp"
 #include "store/postgres/postgres_baton.hpp"
 #include "store/postgres/pq_pool.hpp"
 

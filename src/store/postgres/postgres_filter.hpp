@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "store/administering.hpp"
+#include "store/administer.hpp"
 
 namespace sluice::store {
 

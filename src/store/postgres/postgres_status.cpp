@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "store/gauging.hpp"
+#include "store/diagnosis.hpp"
 #include "store/postgres/postgres_statement.hpp"
 #include "store/postgres/postgres_store_impl.hpp"
 #include "store/postgres/snapshot.hpp"

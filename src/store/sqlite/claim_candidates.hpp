@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "store/claiming.hpp"
+#include "store/claim.hpp"
 #include "store/sqlite/connection.hpp"
 
 namespace sluice::store::sqlite {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "store/event_record.hpp"
 #include "store/sqlite/connection.hpp"
-#include "store/triaging.hpp"
 
 namespace sluice::store::sqlite {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "store/operating.hpp"
+#include "store/operation_record.hpp"
 #include "store/sqlite/connection.hpp"
 
 namespace sluice::store::sqlite {

@@ -75,16 +75,17 @@ Result<EventRecord> SqliteStore::get_event(const Uuid& id) {
   });
 }
 
-Result<std::vector<HandledRecord>> SqliteStore::handled(const EventRecord& event) {
+Result<std::vector<HandledRecord>> SqliteStore::handled(std::span<const std::string> idempotency_keys) {
   return database_->read([&](Connection& connection) -> Result<std::vector<HandledRecord>> {
     std::vector<HandledRecord> records;
-    auto listed =
-        connection.each(sql::handled_of, {{":idempotency_key", event.envelope.idempotency_key()}}, [&](Row& row) {
-          std::string handler_name = row.text();
-          std::string idempotency_key = row.text();
-          records.push_back({{std::move(handler_name), std::move(idempotency_key)}, row.timestamp()});
-        });
-    if (!listed) return std::move(listed).error();
+    for (const std::string& key : idempotency_keys) {
+      auto listed = connection.each(sql::handled_of, {{":idempotency_key", key}}, [&](Row& row) {
+        std::string handler_name = row.text();
+        std::string idempotency_key = row.text();
+        records.push_back({{std::move(handler_name), std::move(idempotency_key)}, row.timestamp()});
+      });
+      if (!listed) return std::move(listed).error();
+    }
     return records;
   });
 }

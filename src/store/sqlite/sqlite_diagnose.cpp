@@ -81,7 +81,7 @@ std::optional<StrandedFacts> look_at_stranded(Connection& connection, Timestamp 
 
 }  // namespace
 
-Result<Diagnosis> SqliteStore::look(bool at_everything) {
+Result<Diagnosis> SqliteStore::diagnose(DiagnosisDepth depth) {
   const Result<SchemaVersion> schema = schema_version();
   return database_->read([&](Connection& connection) -> Result<Diagnosis> {
     Diagnosis diagnosis;
@@ -92,7 +92,7 @@ Result<Diagnosis> SqliteStore::look(bool at_everything) {
     file.journal_mode =
         look_at(connection, "the journal mode", sql::diagnose_journal_mode, {}, text, unseen).value_or("");
     file.free_bytes = look_at(connection, "free pages", sql::diagnose_free_bytes, {}, integer, unseen).value_or(0);
-    if (at_everything) file.damage = damage_of(connection);
+    if (depth == DiagnosisDepth::whole) file.damage = damage_of(connection);
     diagnosis.file = std::move(file);
     // Nothing else can be trusted, or is there at all.
     if (!diagnosis.file->damage.empty() || !schema || schema->applied == 0) return diagnosis;

@@ -60,7 +60,8 @@ class SqliteStore final : public Store {
   Result<Timestamp> now() override { return clock_(); }
   Result<EventPage> list_events(const EventFilter& filter, int limit, std::optional<std::int64_t> before_seq) override;
   Result<EventRecord> get_event(const Uuid& id) override;
-  Result<std::vector<HandledRecord>> handled(const EventRecord& event) override;
+  using Observing::handled;
+  Result<std::vector<HandledRecord>> handled(std::span<const std::string> idempotency_keys) override;
   Result<std::vector<AuditRecord>> audit_of(const Uuid& event_id) override;
   Result<std::optional<Uuid>> key_blocker(const EventRecord& event) override;
   Result<StoreStatus> status() override;
@@ -101,14 +102,13 @@ class SqliteStore final : public Store {
   Result<std::vector<AuditRecord>> audit(const AuditFilter& filter, int limit,
                                          std::optional<std::int64_t> before_id) override;
 
-  Result<Diagnosis> diagnose() override { return look(true); }
-  Result<Diagnosis> glance() override { return look(false); }
+  Result<Diagnosis> diagnose(DiagnosisDepth depth) override;
   Result<DueBacklog> due_backlog() override;
   Result<std::vector<OverdueEvent>> overdue(const OverdueQuery& query) override;
   Result<double> notify_queue_usage() override;
   Result<StoreGauges> gauges() override;
 
-  using Registering::subscribe;
+  using Claiming::subscribe;
   Result<void> subscribe(Generation generation, std::span<const Subscription> subscriptions,
                          const std::string& declared_by) override;
   Result<void> unsubscribe(Generation generation, const std::string& handler_name, const Actor& actor) override;
@@ -143,7 +143,6 @@ class SqliteStore final : public Store {
   static constexpr std::size_t kMostRowsPerCommit = 1000;
 
   void publish_together(std::span<PublishCall* const> calls);
-  Result<Diagnosis> look(bool at_everything);
 
   std::unique_ptr<Database> database_;
   std::atomic<bool> claimed_nothing_ = false;  // by the latest claim

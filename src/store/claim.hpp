@@ -1,8 +1,6 @@
-// The store seam, claiming: events out, decisions back, each fenced by its claim.
+// The store seam, claiming: events out, decisions back, each fenced by its claim; and what a worker says of itself.
 #pragma once
 
-#include <compare>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -10,14 +8,15 @@
 #include <string_view>
 #include <vector>
 
-#include <sluice/envelope.hpp>
 #include <sluice/result.hpp>
 #include <sluice/time.hpp>
 #include <sluice/uuid.hpp>
 #include "core/generation.hpp"
-#include "core/progress.hpp"
 #include "core/settle.hpp"
 #include "core/subscription.hpp"
+#include "store/claimed_event.hpp"
+#include "store/event_record.hpp"
+#include "store/registry.hpp"
 #include "store/statement.hpp"
 
 struct pg_conn;
@@ -38,38 +37,6 @@ struct ClaimRequest {
   bool settled_here = true;
 };
 
-/// What proves the right to settle: the fencing token and where the row was last seen.
-struct ClaimRef {
-  Uuid event_id;
-  std::int64_t claim_seq = 0;
-  std::uint64_t locator = 0;  ///< a hint of the store's own; 0 is always allowed
-  std::int64_t batch = 0;     ///< the store's own: which claim call this came from; never 0 of a claim
-};
-
-/// A store hands out no larger payload: with its copies it would take the memory of a whole worker. No configuration
-/// allows more in.
-inline constexpr std::int64_t kReadablePayloadBytes = std::int64_t{64} * 1024 * 1024;
-inline std::string payload_unreadable(std::optional<std::int64_t> bytes) {
-  return "payload has " + (bytes ? std::to_string(*bytes) + " bytes, more than the " : "more than the ") +
-         std::to_string(kReadablePayloadBytes) + " bytes that can be read";
-}
-
-struct ClaimedEvent {
-  EventEnvelope envelope;
-  ClaimRef claim;
-  Generation generation = kFirstGeneration;
-  std::string channel;
-  std::optional<std::string> ordering_key;
-  int attempts = 0;      ///< failed attempts since the last replay, before this one
-  Timestamp claimed_at;  ///< the store's now at the claim
-  /// Handlers that have not handled the event yet and are known to have been tried or skipped since
-  /// the last replay; empty for an event that is new or has one handler.
-  std::vector<HandlerProgress> progress;
-  /// Why the event could not be read whole; its payload may be `null`. It must not run: decide_work fails it. One such
-  /// row stops neither the claim nor the list that it is in.
-  std::optional<std::string> unreadable{};
-};
-
 struct SettleItem {
   ClaimRef claim;
   Settlement settlement;
@@ -82,16 +49,6 @@ struct SettleItem {
 struct SettleReport {
   int settled = 0;
   std::vector<Uuid> fenced;  ///< the claim_seq no longer matched: nothing was changed for these
-};
-
-/// The version of the registry of subscriptions that a decision was based on.
-using RegistryVersion = std::int64_t;
-
-struct HandledKey {
-  std::string handler_name;
-  std::string idempotency_key;
-  auto operator<=>(const HandledKey&) const =
-      default;  // NOLINT(modernize-use-nullptr): a defaulted comparison has none
 };
 
 /// What a transaction runs on: the database's own handle. Exactly one is set.
@@ -167,15 +124,21 @@ class Claiming {
   /// Which of these pairs are in event_handled.
   virtual Result<std::vector<HandledKey>> already_handled(std::span<const HandledKey> keys) = 0;
 
-  /// When the next waiting event of this generation falls due for one of these handlers (empty: for
-  /// any), if any waits. A hint: it may be early, and events that were due for longer than a moment are
-  /// left out, because a claim has looked at them.
-  virtual Result<std::optional<Timestamp>> next_due(Generation generation,
-                                                    const std::vector<std::string>& handlers) = 0;
-
   /// A secret of the store, the same for every process that delivers from it: what workers elsewhere hold is signed
   /// with it. Only who may claim may read it.
   virtual Result<std::string> token_secret() = 0;
+
+  /// Adds or replaces the subscriptions, by generation and handler name, all or nothing. Repeating them
+  /// unchanged changes no version. The last one to declare a subscription is whose it is to withdraw; an empty
+  /// `declared_by` takes none over.
+  virtual Result<void> subscribe(Generation generation, std::span<const Subscription> subscriptions,
+                                 const std::string& declared_by) = 0;
+  Result<void> subscribe(Generation generation, std::span<const Subscription> subscriptions) {
+    return subscribe(generation, subscriptions, {});
+  }
+  /// "I am here": adds or renews the record of a worker process, `seen_at` being the store's now.
+  virtual Result<void> announce(const WorkerRecord& worker) = 0;
+  virtual Result<void> depart(const std::string& identity) = 0;
 };
 
 }  // namespace sluice::store

@@ -1,21 +1,77 @@
-// The store seam, diagnosing: what can be seen of the database's own health. Facts, no opinions.
+// What can be seen of the backlog and of the database's own health. Facts, no opinions.
 //
-// Whoever asks sees what it may see; what it may not, or what took too long, is named instead of failing the
-// whole look.
+// Whoever asks sees what it may see; what it may not, or what took too long, is named instead of failing everything.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <sluice/result.hpp>
 #include <sluice/time.hpp>
 #include <sluice/uuid.hpp>
 #include "core/generation.hpp"
-#include "store/patrolling.hpp"
+#include "core/status.hpp"
 
 namespace sluice::store {
+
+struct StatusCount {
+  Generation generation = 0;
+  Status status = Status::pending;
+  std::int64_t count = 0;
+  std::int64_t waiting = 0;         ///< of pending: not yet due
+  std::optional<Timestamp> oldest;  ///< of pending: occurred_at of the oldest; if estimated, of those looked at
+  bool estimated = false;           ///< `count` is not exact; whether anything is pending or in flight always is
+};
+
+struct StoreStatus {
+  Timestamp now{};
+  std::vector<StatusCount> counts;  ///< tombstoned rows excluded; exact while they are cheap to count
+  std::int64_t discarded = 0;       ///< dead letters
+  bool discarded_estimated = false;
+};
+
+/// Counts go no further than this: what they cost does not grow with the table.
+inline constexpr std::int64_t kGaugeLook = 10'000;
+
+struct GenerationGauges {
+  Generation generation = kFirstGeneration;
+  std::int64_t due = 0;                 ///< could be claimed now; beyond kGaugeLook an estimate
+  std::optional<Timestamp> oldest_due;  ///< since when the one that waits for longest is due
+  std::int64_t waiting = 0;             ///< pending and not yet due; at most kGaugeLook
+  std::int64_t in_flight = 0;
+  std::int64_t dead = 0;  ///< failed and not discarded; together with the other generations at most kGaugeLook
+};
+
+struct StoreGauges {
+  Timestamp now{};
+  std::vector<GenerationGauges> generations;  ///< ascending: those that have any of it
+  bool dead_capped = false;                   ///< there are more dead events than were counted
+  std::int64_t oldest = 0;                    ///< the number of the oldest event; numbers are given in insert order
+  std::int64_t newest = 0;                    ///< and of the newest; 0: there is none
+};
+
+/// Why an event was stranded.
+enum class StrandedCause {
+  passed_over,   ///< pending and due, somebody wants it, and no claim looks where it is: made due
+  no_claim,      ///< in flight, but nobody holds a claim that could run out: expired, for the reaper
+  blocker_gone,  ///< it waited for an earlier event of its ordering key that is not in its way any more: released
+};
+/// The stable names, by StrandedCause.
+inline constexpr std::array<std::string_view, 3> kStrandedCauses{"passed_over", "no_claim", "blocker_gone"};
+constexpr std::string_view name(StrandedCause cause) { return kStrandedCauses[static_cast<std::size_t>(cause)]; }
+
+/// None: there is no such cause.
+constexpr std::optional<StrandedCause> parse_stranded_cause(std::string_view text) {
+  for (std::size_t at = 0; at < kStrandedCauses.size(); ++at) {
+    if (kStrandedCauses[at] == text) return static_cast<StrandedCause>(at);
+  }
+  return std::nullopt;
+}
 
 /// A session of the database server, as the server shows it to us.
 struct ServerSession {
@@ -122,6 +178,11 @@ struct Unseen {
   Error error;
 };
 
+enum class DiagnosisDepth {
+  glance,  ///< without grants and without the check of the whole file: cheap enough for twice a minute
+  whole,
+};
+
 struct Diagnosis {
   std::optional<ServerFacts> server;
   std::optional<FileFacts> file;
@@ -157,22 +218,6 @@ struct OverdueQuery {
   Duration patience{};      ///< due for at least so long
   Duration alive_within{};  ///< a worker that was seen since then is alive
   int limit = 0;
-};
-
-class Diagnosing {
- public:
-  virtual ~Diagnosing() = default;
-
-  /// Works with whatever schema there is, even none. Changes nothing.
-  virtual Result<Diagnosis> diagnose() = 0;
-  /// The same without grants and without the check of the whole file: cheap enough for twice a minute.
-  virtual Result<Diagnosis> glance() = 0;
-  virtual Result<DueBacklog> due_backlog() = 0;
-  /// The longest due first. Bounded: of new events the store looks at those that it already knows to be pending or
-  /// finds with a few looks (as gauges() does), of those that waited at the longest due.
-  virtual Result<std::vector<OverdueEvent>> overdue(const OverdueQuery& query) = 0;
-  /// 0 to 1. Only where capabilities().listen.
-  virtual Result<double> notify_queue_usage() = 0;
 };
 
 }  // namespace sluice::store

@@ -1,4 +1,5 @@
-// The store seam, maintaining: expired claims and retention.
+// The store seam, maintaining: what the store needs done from time to time, by whoever runs first. Claims that ran
+// out, retention, and the patrol that finds events which no claim will ever find, whatever stranded them.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +7,14 @@
 #include <vector>
 
 #include <sluice/result.hpp>
+#include <sluice/time.hpp>
+#include <sluice/uuid.hpp>
+#include "core/generation.hpp"
+#include "core/progress.hpp"
 #include "core/retention.hpp"
-#include "store/administering.hpp"
-#include "store/claiming.hpp"
+#include "store/claimed_event.hpp"
+#include "store/diagnosis.hpp"
+#include "store/event_record.hpp"
 
 namespace sluice::store {
 
@@ -38,6 +44,25 @@ struct PruneReport {
   std::int64_t failure_groups = 0;  ///< without a dead letter
 };
 
+struct PatrolRequest {
+  std::string holder;                                   ///< unique per process
+  Duration lease = std::chrono::minutes{10};            ///< until then nobody else patrols; zero: hands it on
+  Duration overlooked_after = std::chrono::minutes{1};  ///< what has been due for longer should have been claimed
+  Duration settled_again = std::chrono::hours{24};      ///< numbers that were seen wholly settled rest for this long
+  int rows = 5000;                                      ///< the most that one step looks at
+};
+
+struct PatrolStep {
+  struct Healed {
+    Uuid id;
+    StrandedCause cause = StrandedCause::passed_over;
+  };
+  bool held = false;        ///< false: another process patrols, and nothing was done
+  bool round_over = false;  ///< everything that is not settled has been looked at once more
+  std::int64_t rows = 0;
+  std::vector<Healed> healed;
+};
+
 class Maintaining {
  public:
   virtual ~Maintaining() = default;
@@ -65,6 +90,13 @@ class Maintaining {
   /// in for a week, which costs one that comes back a long scan; groups of failures of which no dead letter is left and
   /// that no event has joined for as long as one is kept.
   virtual Result<PruneReport> prune(const RetentionPolicies& policies) = 0;
+
+  /// The patrol should never find anything. It is there so that a bug, a restored table or a hand-written statement
+  /// costs minutes, and is seen, instead of costing an event.
+  ///
+  /// One bounded step of the walk, from where the last one ended, whichever process took it. What was healed is
+  /// remembered for Diagnosis::stranded.
+  virtual Result<PatrolStep> patrol(const PatrolRequest& request) = 0;
 };
 
 }  // namespace sluice::store
