@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/try.hpp"
 #include "store/postgres/postgres_statement.hpp"
 
 namespace sluice::store {
@@ -18,9 +19,8 @@ constexpr auto kMarkRest = 50ms;
 }  // namespace
 
 Result<Baton> Baton::take(const pq::ConnectOptions& options, std::string channel, Observer observer) {
-  Result<pq::Connection> connection = pq::Connection::open(options);
-  if (!connection) return std::move(connection).error();
-  return Baton{*std::move(connection), std::move(channel), std::move(observer)};
+  SLUICE_TRY(pq::Connection connection, pq::Connection::open(options));
+  return Baton{std::move(connection), std::move(channel), std::move(observer)};
 }
 
 Baton::Baton(pq::Connection connection, std::string channel, Observer observer)
@@ -33,15 +33,13 @@ void Baton::enter(State state, std::string_view name) {
 }
 
 Result<bool> Baton::ask(const pq::Statement& statement) {
-  const Result<pq::Rows> rows = connection_.run(statement, pq::Params{}.text(std::string_view{channel_}));
-  if (!rows) return rows.error();
-  return rows->boolean(0, 0);
+  SLUICE_TRY(const pq::Rows rows, connection_.run(statement, pq::Params{}.text(std::string_view{channel_})));
+  return rows.boolean(0, 0);
 }
 
 Result<void> Baton::wake() {
   if (state_ == State::last || state_ == State::asleep) {
-    const Result<pq::Rows> freed = connection_.run(reading(pg_sql::baton_free));
-    if (!freed) return freed.error();
+    SLUICE_CHECK(connection_.run(reading(pg_sql::baton_free)));
     state_ = State::unmarked;
     next_step_ = Clock::now();
   }
@@ -64,7 +62,7 @@ Result<bool> Baton::try_bell() {
 Result<bool> Baton::step(bool busy) {
   next_step_.reset();
   if (state_ == State::requested) {
-    if (Result<void> read = connection_.consume(); !read) return read.error();
+    SLUICE_CHECK(connection_.consume());
     std::optional<Result<pq::Rows>> granted = connection_.finished();
     if (!granted) return false;
     if (!*granted) return granted->error();
@@ -72,7 +70,7 @@ Result<bool> Baton::step(bool busy) {
     enter(State::last, "last");
   }
   if (busy && (state_ == State::last || state_ == State::asleep)) {
-    if (Result<void> woken = wake(); !woken) return woken.error();
+    SLUICE_CHECK(wake());
   }
   if (busy && state_ == State::unmarked) {
     Result<bool> marked = ask(reading(pg_sql::baton_mark));
@@ -87,7 +85,7 @@ Result<bool> Baton::step(bool busy) {
     if (!freed) return freed;
   }
   const pq::Params channel = pq::Params{}.text(std::string_view{channel_});
-  if (Result<void> sent = connection_.send(reading(pg_sql::baton_request), channel); !sent) return sent.error();
+  SLUICE_CHECK(connection_.send(reading(pg_sql::baton_request), channel));
   enter(State::requested, "requested");
   return false;
 }

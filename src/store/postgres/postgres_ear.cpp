@@ -7,15 +7,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/try.hpp"
 #include "store/postgres/postgres_statement.hpp"
 
 namespace sluice::store {
 
 Result<std::unique_ptr<ListenerConnection>> PostgresEar::open(EarOptions options, pq::Pool& notes) {
-  Result<pq::Connection> connection = pq::Connection::open(options.connection);
-  if (!connection) return std::move(connection).error();
-  std::unique_ptr<PostgresEar> ear{new PostgresEar{std::move(options), notes, *std::move(connection)}};
-  if (Result<void> started = ear->start(); !started) return std::move(started).error();
+  SLUICE_TRY(pq::Connection connection, pq::Connection::open(options.connection));
+  std::unique_ptr<PostgresEar> ear{new PostgresEar{std::move(options), notes, std::move(connection)}};
+  SLUICE_CHECK(ear->start());
   return std::unique_ptr<ListenerConnection>{std::move(ear)};
 }
 
@@ -36,59 +36,54 @@ Result<void> PostgresEar::start() {
   channels.push_back(options_.probe_channel);
   // One statement each: within one implicit transaction LISTEN takes effect at its end, which is the same.
   for (const std::string& channel : channels) listen += "listen " + connection_.quote_identifier(channel) + ";";
-  if (Result<void> listening = connection_.script(listen, pq::Effect::read); !listening) return listening;
-  const Result<pq::Rows> pid = connection_.run(reading(pg_sql::backend_pid));
-  if (!pid) return pid.error();
-  if (pid->int4(0, 0) != connection_.backend_pid()) obstacle_ = "a connection pooler stands between";
+  SLUICE_CHECK(connection_.script(listen, pq::Effect::read));
+  SLUICE_TRY(const pq::Rows pid, connection_.run(reading(pg_sql::backend_pid)));
+  if (pid.int4(0, 0) != connection_.backend_pid()) obstacle_ = "a connection pooler stands between";
   return follow_mode();
 }
 
 Result<void> PostgresEar::follow_mode() {
-  Result<pq::Pool::Lease> lease = notes_.lease();
-  if (!lease) return std::move(lease).error();
-  const Result<pq::Rows> mode = (*lease)->run(reading(pg_sql::doorbell_mode));
-  if (!mode) return mode.error();
-  const bool when_idle = !mode->empty() && mode->text(0, 0) == name(DoorbellMode::when_idle);
+  SLUICE_TRY(pq::Pool::Lease lease, notes_.lease());
+  SLUICE_TRY(const pq::Rows mode, lease->run(reading(pg_sql::doorbell_mode)));
+  const bool when_idle = !mode.empty() && mode.text(0, 0) == name(DoorbellMode::when_idle);
   if (when_idle != batons_.empty()) return {};
   batons_.clear();
   batons_in_use_ = when_idle;
   if (!when_idle) return {};
   for (const std::string& channel : options_.channels) {
-    Result<Baton> baton = Baton::take(options_.connection, channel, options_.observer);
-    if (!baton) return std::move(baton).error();
-    batons_.push_back(*std::move(baton));
+    SLUICE_TRY(Baton baton, Baton::take(options_.connection, channel, options_.observer));
+    batons_.push_back(std::move(baton));
   }
   return {};
 }
 
 Result<Heard> PostgresEar::wait(Duration at_most) {
   const auto deadline = Baton::Clock::now() + at_most;
-  if (Result<void> woken = finish_waking(); !woken) return woken.error();
+  SLUICE_CHECK(finish_waking());
   while (true) {
     Result<Heard> heard = read_notes();
     if (!heard) return heard;
     // The workers are told first; the locks are given back when they are under way.
     waking_ = *heard == Heard::notification;
     if (*heard != Heard::nothing) return heard;
-    const Result<bool> look = step_batons();
-    if (!look) return look.error();
-    if (*look) return Heard::notification;
+    SLUICE_TRY(const bool look, step_batons());
+    if (look) return Heard::notification;
     if (interrupted_.exchange(false) || Baton::Clock::now() >= deadline) return Heard::nothing;
-    if (Result<void> polled = poll_until(deadline); !polled) return polled.error();
+    SLUICE_CHECK(poll_until(deadline));
   }
 }
 
 Result<void> PostgresEar::finish_waking() {
   if (!std::exchange(waking_, false)) return {};
   for (Baton& baton : batons_) {
-    if (Result<void> woken = baton.wake(); !woken) return woken;
+    SLUICE_CHECK(baton.wake());
   }
   return {};
 }
 
 // All that has been read counts as one: a ring says "look", not "how much".
 Result<Heard> PostgresEar::read_notes() {
-  if (Result<void> read = connection_.consume(); !read) return read.error();
+  SLUICE_CHECK(connection_.consume());
   Heard heard = Heard::nothing;
   while (const auto note = connection_.notification()) {
     if (note->channel != options_.probe_channel) {
@@ -125,16 +120,14 @@ Result<void> PostgresEar::poll_until(Baton::Clock::time_point deadline) {
 }
 
 Result<void> PostgresEar::notify(const std::string& channel) {
-  Result<pq::Pool::Lease> lease = notes_.lease();
-  if (!lease) return std::move(lease).error();
-  const Result<pq::Rows> sent =
-      (*lease)->run(reading(pg_sql::notify), pq::Params{}.text(std::string_view{channel}).text(std::string_view{}));
-  if (!sent) return sent.error();
+  SLUICE_TRY(pq::Pool::Lease lease, notes_.lease());
+  SLUICE_CHECK(
+      lease->run(reading(pg_sql::notify), pq::Params{}.text(std::string_view{channel}).text(std::string_view{})));
   return {};
 }
 
 Result<void> PostgresEar::probe() {
-  if (Result<void> followed = follow_mode(); !followed) return followed;
+  SLUICE_CHECK(follow_mode());
   return notify(options_.probe_channel);
 }
 
@@ -142,7 +135,7 @@ Result<void> PostgresEar::wake_others() {
   // Where every publish rings, nobody sleeps through it.
   if (!batons_in_use_) return {};
   for (const std::string& channel : options_.channels) {
-    if (Result<void> sent = notify(channel); !sent) return sent;
+    SLUICE_CHECK(notify(channel));
   }
   return {};
 }

@@ -1,3 +1,4 @@
+#include "core/try.hpp"
 #include "store/postgres/postgres_statement.hpp"
 #include "store/postgres/postgres_store_impl.hpp"
 
@@ -21,17 +22,15 @@ std::string role_of(Grant grant) {
 }  // namespace
 
 Result<std::vector<std::string>> PostgresStore::grant(std::optional<Grant> grant, const std::string& member) {
-  Result<pq::Pool::Lease> lease = pool_.lease();
-  if (!lease) return lease.error();
-  if (Result<void> granted = (*lease)->script(pg_sql::grant.text); !granted) return granted.error();
+  SLUICE_TRY(pq::Pool::Lease lease, pool_.lease());
+  SLUICE_CHECK(lease->script(pg_sql::grant.text));
   std::vector<std::string> done{"sluice_publisher may publish", "sluice_worker may claim and settle, and read",
                                 "sluice_operator may replay, discard and move generations, and read",
                                 "sluice_reader may read",
                                 "sluice_owner, which nobody can log in as, owns the functions"};
   if (grant) {
     const std::string role = role_of(*grant);
-    if (Result<void> joined = (*lease)->script("grant " + role + " to " + (*lease)->quote_identifier(member));
-        !joined) {
+    if (Result<void> joined = lease->script("grant " + role + " to " + lease->quote_identifier(member)); !joined) {
       Error error = joined.error();
       error.field = "member";
       return error;

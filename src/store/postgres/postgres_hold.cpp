@@ -1,6 +1,7 @@
 // What a worker does with the events that it holds: settle, renew, ask what was handled and what comes next.
 #include <algorithm>
 
+#include "core/try.hpp"
 #include "store/postgres/postgres_records.hpp"
 #include "store/postgres/postgres_settle.hpp"
 #include "store/postgres/postgres_statement.hpp"
@@ -70,9 +71,8 @@ Result<std::vector<Uuid>> PostgresStore::heartbeat(std::span<const ClaimRef> cla
     for (const ClaimRef& claim : sorted) batches.int8(claim.batch);
   }
   params.interval(ttl);
-  const Result<pq::Rows> rows = run(writing(pg_sql::heartbeat), params);
-  if (!rows) return rows.error();
-  return pq::collect(*rows, [&](int row) { return rows->uuid(row, 0); });
+  SLUICE_TRY(const pq::Rows rows, run(writing(pg_sql::heartbeat), params));
+  return pq::collect(rows, [&](int row) { return rows.uuid(row, 0); });
 }
 
 Result<std::vector<HandledKey>> PostgresStore::already_handled(std::span<const HandledKey> keys) {
@@ -86,30 +86,27 @@ Result<std::vector<HandledKey>> PostgresStore::already_handled(std::span<const H
     pq::Params::Array idempotency_keys = params.array(Element::text);
     for (const HandledKey& key : keys) idempotency_keys.text(std::string_view{key.idempotency_key});
   }
-  const Result<pq::Rows> rows = run(reading(pg_sql::already_handled), params);
-  if (!rows) return rows.error();
-  return pq::collect(*rows, [&](int row) {
-    return HandledKey{std::string{rows->text(row, 0)}, std::string{rows->text(row, 1)}};
+  SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::already_handled), params));
+  return pq::collect(rows, [&](int row) {
+    return HandledKey{std::string{rows.text(row, 0)}, std::string{rows.text(row, 1)}};
   });
 }
 
 Result<std::optional<Timestamp>> PostgresStore::next_due(Generation generation,
                                                          const std::vector<std::string>& handlers) {
-  const Result<pq::Rows> rows =
-      run(reading(pg_sql::next_due), pq::Params{}.int8(generation).texts_or_null(lanes(handlers)));
-  if (!rows) return rows.error();
-  std::optional<Timestamp> due = rows->optional_timestamptz(0, 0);
+  SLUICE_TRY(const pq::Rows rows,
+             run(reading(pg_sql::next_due), pq::Params{}.int8(generation).texts_or_null(lanes(handlers))));
+  std::optional<Timestamp> due = rows.optional_timestamptz(0, 0);
   if (const auto owed = owed_look(generation)) {
-    const Timestamp look = rows->timestamptz(0, 1) + *owed;
+    const Timestamp look = rows.timestamptz(0, 1) + *owed;
     due = due ? std::min(*due, look) : look;
   }
   return due;
 }
 
 Result<std::string> PostgresStore::token_secret() {
-  const Result<pq::Rows> rows = run(reading(pg_sql::token_secret), pq::Params{});
-  if (!rows) return rows.error();
-  return std::string{rows->text(0, 0)};
+  SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::token_secret), pq::Params{}));
+  return std::string{rows.text(0, 0)};
 }
 
 }  // namespace sluice::store

@@ -1,5 +1,6 @@
 #include <random>
 
+#include "core/try.hpp"
 #include "store/postgres/postgres_ear.hpp"
 #include "store/postgres/postgres_records.hpp"
 #include "store/postgres/postgres_statement.hpp"
@@ -18,7 +19,7 @@ std::string fresh_probe_channel() {
 
 Result<std::unique_ptr<ListenerConnection>> PostgresStore::listen(const std::vector<std::string>& channels) {
   for (const std::string& channel : channels) {
-    if (auto checked = check_channel(channel); !checked) return std::move(checked).error();
+    SLUICE_CHECK(check_channel(channel));
   }
   return PostgresEar::open({{options_.dsn, options_.connect_timeout, options_.application_name + " listener"},
                             channels,
@@ -28,25 +29,23 @@ Result<std::unique_ptr<ListenerConnection>> PostgresStore::listen(const std::vec
 }
 
 Result<DoorbellMode> PostgresStore::doorbell() {
-  const Result<pq::Rows> mode = run(reading(pg_sql::doorbell_mode));
-  if (!mode) return mode.error();
-  return mode->text(0, 0) == name(DoorbellMode::when_idle) ? DoorbellMode::when_idle : DoorbellMode::always;
+  SLUICE_TRY(const pq::Rows mode, run(reading(pg_sql::doorbell_mode)));
+  return mode.text(0, 0) == name(DoorbellMode::when_idle) ? DoorbellMode::when_idle : DoorbellMode::always;
 }
 
 Result<void> PostgresStore::set_doorbell(DoorbellMode mode, const Actor& actor) {
-  Result<pq::Pool::Lease> lease = pool_.lease();
-  if (!lease) return std::move(lease).error();
+  SLUICE_TRY(pq::Pool::Lease lease, pool_.lease());
   const auto undo = [&](Error error) {
-    static_cast<void>((*lease)->script("rollback").has_value());
+    static_cast<void>(lease->script("rollback").has_value());
     return error;
   };
   const pg_sql::Query& change = mode == DoorbellMode::always ? pg_sql::doorbell_always : pg_sql::doorbell_when_idle;
-  if (Result<void> changed = (*lease)->script(change.text); !changed) return undo(changed.error());
+  if (Result<void> changed = lease->script(change.text); !changed) return undo(changed.error());
   pq::Params params;
   const Result<pq::Rows> audited =
-      (*lease)->run_unprepared(writing(pg_sql::doorbell_audit), add(params, actor).text(name(mode)));
+      lease->run_unprepared(writing(pg_sql::doorbell_audit), add(params, actor).text(name(mode)));
   if (!audited) return undo(audited.error());
-  return (*lease)->commit();
+  return lease->commit();
 }
 
 }  // namespace sluice::store

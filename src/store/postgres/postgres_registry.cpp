@@ -1,4 +1,5 @@
 #include "core/json.hpp"
+#include "core/try.hpp"
 #include "store/postgres/postgres_records.hpp"
 #include "store/postgres/postgres_statement.hpp"
 #include "store/postgres/postgres_store_impl.hpp"
@@ -20,12 +21,10 @@ std::string json_texts(const std::vector<std::string>& texts) {
 
 Result<std::vector<std::string>> texts_of(std::string_view json) {
   std::vector<std::string> texts;
-  const auto elements = json::elements(json, "texts");
-  if (!elements) return elements.error();
-  for (const std::string_view element : *elements) {
-    auto text = json::string_value(element, "texts");
-    if (!text) return std::move(text).error();
-    texts.push_back(*std::move(text));
+  SLUICE_TRY(const auto elements, json::elements(json, "texts"));
+  for (const std::string_view element : elements) {
+    SLUICE_TRY(auto text, json::string_value(element, "texts"));
+    texts.push_back(std::move(text));
   }
   return texts;
 }
@@ -33,10 +32,9 @@ Result<std::vector<std::string>> texts_of(std::string_view json) {
 Result<std::vector<SubscriptionRecord>> subscription_records(const pq::Rows& rows) {
   std::vector<SubscriptionRecord> records;
   for (int row = 0; row < rows.size(); ++row) {
-    auto types = texts_of(rows.text(row, 2));
-    if (!types) return std::move(types).error();
+    SLUICE_TRY(auto types, texts_of(rows.text(row, 2)));
     records.push_back(
-        {{std::string{rows.text(row, 1)}, *std::move(types), rows.optional_text(row, 3), rows.optional_text(row, 4)},
+        {{std::string{rows.text(row, 1)}, std::move(types), rows.optional_text(row, 3), rows.optional_text(row, 4)},
          rows.int8(row, 0),
          rows.timestamptz(row, 5),
          std::string{rows.text(row, 6)},
@@ -55,8 +53,8 @@ Error no_settings() {
 
 Result<pq::Rows> read_unsubscribed(pq::Connection& connection, PendingWalks& walks) {
   PendingReader pending{connection, walks};
-  if (const auto parts = pending.read(PendingWalk::Reach::the_end); !parts) return parts.error();
-  if (const auto now = pending.end(); !now) return now.error();
+  SLUICE_CHECK(pending.read(PendingWalk::Reach::the_end));
+  SLUICE_CHECK(pending.end());
   const auto found = pending.found();
   pq::Params params;
   add(params, found.value_or(EventNumbers{}));
@@ -68,7 +66,7 @@ Result<pq::Rows> read_unsubscribed(pq::Connection& connection, PendingWalks& wal
 Result<void> PostgresStore::subscribe(Generation generation, std::span<const Subscription> subscriptions,
                                       const std::string& declared_by) {
   for (const Subscription& one : subscriptions) {
-    if (auto checked = one.validate(); !checked) return checked;
+    SLUICE_CHECK(one.validate());
   }
   pq::Params params;
   params.int8(generation);
@@ -91,16 +89,14 @@ Result<void> PostgresStore::subscribe(Generation generation, std::span<const Sub
     for (const Subscription& one : subscriptions) channels.text(one.channel);
   }
   params.text(std::string_view{declared_by});
-  const Result<pq::Rows> done = run(writing(pg_sql::subscribe), params);
-  if (!done) return done.error();
+  SLUICE_CHECK(run(writing(pg_sql::subscribe), params));
   return {};
 }
 
 Result<void> PostgresStore::unsubscribe(Generation generation, const std::string& handler_name, const Actor& actor) {
   pq::Params params;
   params.int8(generation).text(std::string_view{handler_name});
-  const Result<pq::Rows> done = run(writing(pg_sql::unsubscribe), add(params, actor));
-  if (!done) return done.error();
+  SLUICE_CHECK(run(writing(pg_sql::unsubscribe), add(params, actor)));
   return {};
 }
 
@@ -114,32 +110,27 @@ void PostgresStore::notice_database(std::int64_t settings_table) {
 Result<Registry> PostgresStore::registry(Generation generation) {
   // The version first: what is read after it is at least as new, so that a decision is never based on
   // less than its version says.
-  const Result<pq::Rows> version = run(reading(pg_sql::registry_version));
-  if (!version) return version.error();
-  if (version->empty()) return no_settings();
-  notice_database(version->int8(0, 1));
-  const Result<pq::Rows> rows = run(reading(pg_sql::subscription_list), pq::Params{}.int8(generation));
-  if (!rows) return rows.error();
-  auto records = subscription_records(*rows);
-  if (!records) return std::move(records).error();
-  return Registry{version->int8(0, 0), *std::move(records)};
+  SLUICE_TRY(const pq::Rows version, run(reading(pg_sql::registry_version)));
+  if (version.empty()) return no_settings();
+  notice_database(version.int8(0, 1));
+  SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::subscription_list), pq::Params{}.int8(generation)));
+  SLUICE_TRY(auto records, subscription_records(rows));
+  return Registry{version.int8(0, 0), std::move(records)};
 }
 
 Result<std::vector<SubscriptionRecord>> PostgresStore::subscriptions() {
-  const Result<pq::Rows> rows = run(reading(pg_sql::subscription_list), pq::Params{}.int8(std::nullopt));
-  if (!rows) return rows.error();
-  return subscription_records(*rows);
+  SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::subscription_list), pq::Params{}.int8(std::nullopt)));
+  return subscription_records(rows);
 }
 
 Result<std::vector<UnsubscribedCount>> PostgresStore::unsubscribed() {
   const std::scoped_lock lock{walks_mutex_};
-  const Result<pq::Rows> rows = in_snapshot(pool_, options_.longest_statement, [&](pq::Connection& connection) {
-    return read_unsubscribed(connection, current_walks());
-  });
-  if (!rows) return rows.error();
-  return pq::collect(*rows, [&](int row) {
-    return UnsubscribedCount{rows->int8(row, 0), std::string{rows->text(row, 1)}, rows->optional_text(row, 2),
-                             rows->int8(row, 3), rows->timestamptz(row, 4)};
+  SLUICE_TRY(const pq::Rows rows, in_snapshot(pool_, options_.longest_statement, [&](pq::Connection& connection) {
+               return read_unsubscribed(connection, current_walks());
+             }));
+  return pq::collect(rows, [&](int row) {
+    return UnsubscribedCount{rows.int8(row, 0), std::string{rows.text(row, 1)}, rows.optional_text(row, 2),
+                             rows.int8(row, 3), rows.timestamptz(row, 4)};
   });
 }
 
@@ -151,26 +142,22 @@ Result<void> PostgresStore::announce(const WorkerRecord& worker) {
     for (const std::string& handler : worker.handlers) handlers.text(std::string_view{handler});
   }
   params.text(std::string_view{worker.listener});
-  const Result<pq::Rows> done = run(writing(pg_sql::worker_announce), params);
-  if (!done) return done.error();
+  SLUICE_CHECK(run(writing(pg_sql::worker_announce), params));
   return {};
 }
 
 Result<void> PostgresStore::depart(const std::string& identity) {
-  const Result<pq::Rows> done = run(writing(pg_sql::worker_depart), pq::Params{}.text(std::string_view{identity}));
-  if (!done) return done.error();
+  SLUICE_CHECK(run(writing(pg_sql::worker_depart), pq::Params{}.text(std::string_view{identity})));
   return {};
 }
 
 Result<std::vector<WorkerRecord>> PostgresStore::workers(Duration within) {
-  const Result<pq::Rows> rows = run(reading(pg_sql::worker_list), pq::Params{}.interval(within));
-  if (!rows) return rows.error();
+  SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::worker_list), pq::Params{}.interval(within)));
   std::vector<WorkerRecord> workers;
-  for (int row = 0; row < rows->size(); ++row) {
-    auto handlers = texts_of(rows->text(row, 2));
-    if (!handlers) return std::move(handlers).error();
-    workers.push_back({std::string{rows->text(row, 0)}, rows->int8(row, 1), *std::move(handlers),
-                       std::string{rows->text(row, 3)}, rows->timestamptz(row, 4), rows->timestamptz(row, 5)});
+  for (int row = 0; row < rows.size(); ++row) {
+    SLUICE_TRY(auto handlers, texts_of(rows.text(row, 2)));
+    workers.push_back({std::string{rows.text(row, 0)}, rows.int8(row, 1), std::move(handlers),
+                       std::string{rows.text(row, 3)}, rows.timestamptz(row, 4), rows.timestamptz(row, 5)});
   }
   return workers;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/try.hpp"
+
 namespace sluice::store {
 namespace {
 
@@ -125,16 +127,15 @@ Result<Settled> settle_by(const RunQuery& run, std::span<const SettleItem> items
   SettleReport& report = settled.report;
   Items left = in_order(items);
   while (!left.empty()) {
-    const Result<pq::Rows> rows = only_acknowledges(left) ? run(pg_sql::acknowledge, acknowledge_params(left, terms))
-                                                          : run(pg_sql::settle, settle_params(left, terms));
-    if (!rows) return rows.error();
-    const std::vector<std::int64_t> forgotten = forgotten_batches(*rows);
+    SLUICE_TRY(const pq::Rows rows, only_acknowledges(left) ? run(pg_sql::acknowledge, acknowledge_params(left, terms))
+                                                            : run(pg_sql::settle, settle_params(left, terms)));
+    const std::vector<std::int64_t> forgotten = forgotten_batches(rows);
     if (forgotten.empty()) {
-      for (int row = 0; row < rows->size(); ++row) {
-        if (!rows->is_null(row, kFenced)) {
-          report.fenced.push_back(rows->uuid(row, kFenced));
+      for (int row = 0; row < rows.size(); ++row) {
+        if (!rows.is_null(row, kFenced)) {
+          report.fenced.push_back(rows.uuid(row, kFenced));
         } else {
-          settled.next.add(rows->int8(row, kNextGeneration), rows->int8(row, kNextSeq));
+          settled.next.add(rows.int8(row, kNextGeneration), rows.int8(row, kNextSeq));
         }
       }
       break;

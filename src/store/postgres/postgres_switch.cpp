@@ -1,4 +1,5 @@
 #include "core/json.hpp"
+#include "core/try.hpp"
 #include "store/postgres/postgres_records.hpp"
 #include "store/postgres/postgres_statement.hpp"
 #include "store/postgres/postgres_store_impl.hpp"
@@ -14,9 +15,8 @@ Result<SinkRecord> sink_record(const pq::Rows& rows, int row) {
   const auto handlers = json::elements(rows.text(row, 3), "handlers");
   if (!handlers) return handlers.error();
   for (const std::string_view handler : *handlers) {
-    auto text = json::string_value(handler, "handlers");
-    if (!text) return std::move(text).error();
-    record.declared.handlers.push_back(*std::move(text));
+    SLUICE_TRY(auto text, json::string_value(handler, "handlers"));
+    record.declared.handlers.push_back(std::move(text));
   }
   record.state = parse_sink_switch(rows.text(row, 4)).value_or(SinkSwitch::disabled);
   record.changed_at = rows.timestamptz(row, 5);
@@ -50,21 +50,18 @@ Result<void> PostgresStore::declare_sinks(std::span<const SinkDeclaration> sinks
     }
     handlers += ']';
   }
-  const Result<pq::Rows> done = run(writing(pg_sql::sink_declare), params.text(std::string_view{handlers + ']'}));
-  if (!done) return done.error();
+  SLUICE_CHECK(run(writing(pg_sql::sink_declare), params.text(std::string_view{handlers + ']'})));
   return {};
 }
 
 Result<SinkRecords> PostgresStore::sinks() {
-  const Result<pq::Rows> rows = run(reading(pg_sql::sink_list));
-  if (!rows) return rows.error();
+  SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::sink_list)));
   SinkRecords records;
-  for (int row = 0; row < rows->size(); ++row) {
-    records.now = rows->timestamptz(row, 12);
-    if (rows->is_null(row, 0)) continue;
-    auto record = sink_record(*rows, row);
-    if (!record) return std::move(record).error();
-    records.sinks.push_back(*std::move(record));
+  for (int row = 0; row < rows.size(); ++row) {
+    records.now = rows.timestamptz(row, 12);
+    if (rows.is_null(row, 0)) continue;
+    SLUICE_TRY(auto record, sink_record(rows, row));
+    records.sinks.push_back(std::move(record));
   }
   return records;
 }
@@ -72,9 +69,8 @@ Result<SinkRecords> PostgresStore::sinks() {
 Result<SinkRecord> PostgresStore::switch_sink(const std::string& name, SinkSwitch to, const Actor& actor) {
   pq::Params params;
   params.text(std::string_view{name}).text(sluice::name(to));
-  const Result<pq::Rows> rows = run(writing(pg_sql::sink_switch), add(params, actor));
-  if (!rows) return rows.error();
-  return sink_record(*rows, 0);
+  SLUICE_TRY(const pq::Rows rows, run(writing(pg_sql::sink_switch), add(params, actor)));
+  return sink_record(rows, 0);
 }
 
 Result<SinkRecord> PostgresStore::move_circuit(const std::string& name, std::optional<Duration> open_for,
@@ -82,9 +78,8 @@ Result<SinkRecord> PostgresStore::move_circuit(const std::string& name, std::opt
   pq::Params params;
   params.text(std::string_view{name});
   open_for ? params.interval(*open_for) : params.null();
-  const Result<pq::Rows> rows = run(writing(pg_sql::sink_circuit), add(params, actor));
-  if (!rows) return rows.error();
-  return sink_record(*rows, 0);
+  SLUICE_TRY(const pq::Rows rows, run(writing(pg_sql::sink_circuit), add(params, actor)));
+  return sink_record(rows, 0);
 }
 
 }  // namespace sluice::store

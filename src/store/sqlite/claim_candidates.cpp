@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "core/json.hpp"
+#include "core/try.hpp"
 #include "store/sqlite/event_rows.hpp"
 #include "store/sqlite/json_list.hpp"
 
@@ -62,43 +63,39 @@ Result<std::vector<ClaimCandidates::Candidate>> ClaimCandidates::find_fresh(Conn
                                                                             int limit) const {
   std::vector<Candidate> found;
   found.reserve(static_cast<std::size_t>(std::min(limit, kRoomAtFirst)));
-  auto looked =
-      connection.each(sql::claim_fresh, {{":interests", interests_}, {":generation", generation_}, {":limit", limit}},
-                      [&](Row& row) { found.push_back(read(row, now)); });
-  if (!looked) return std::move(looked).error();
+  SLUICE_CHECK(connection.each(sql::claim_fresh,
+                               {{":interests", interests_}, {":generation", generation_}, {":limit", limit}},
+                               [&](Row& row) { found.push_back(read(row, now)); }));
   return found;
 }
 
 Result<std::vector<ClaimCandidates::Candidate>> ClaimCandidates::find_due(Connection& connection, Timestamp now,
                                                                           int limit) const {
   std::vector<Candidate> found;
-  auto looked = connection.each(sql::claim_due,
-                                {{":interests", interests_},
-                                 {":generation", generation_},
-                                 {":now", now},
-                                 {":lanes", lanes_},
-                                 {":handlers", handlers_},
-                                 {":limit", limit}},
-                                [&](Row& row) { found.push_back(read(row, now)); });
-  if (!looked) return std::move(looked).error();
+  SLUICE_CHECK(connection.each(sql::claim_due,
+                               {{":interests", interests_},
+                                {":generation", generation_},
+                                {":now", now},
+                                {":lanes", lanes_},
+                                {":handlers", handlers_},
+                                {":limit", limit}},
+                               [&](Row& row) { found.push_back(read(row, now)); }));
   return found;
 }
 
 Result<std::vector<ClaimedEvent>> ClaimCandidates::find(Connection& connection, Timestamp now, int limit) const {
-  auto found = find_fresh(connection, now, limit);
-  if (!found) return std::move(found).error();
-  auto due = find_due(connection, now, limit);
-  if (!due) return std::move(due).error();
+  SLUICE_TRY(auto found, find_fresh(connection, now, limit));
+  SLUICE_TRY(auto due, find_due(connection, now, limit));
   const auto earlier = [](const Candidate& one, const Candidate& other) {
     return std::tie(one.due, one.event.claim.locator) < std::tie(other.due, other.event.claim.locator);
   };
-  found->insert(found->end(), std::move_iterator{due->begin()}, std::move_iterator{due->end()});
+  found.insert(found.end(), std::move_iterator{due.begin()}, std::move_iterator{due.end()});
   // Insert order need not be the order of the clock, where that was set back.
-  if (!std::is_sorted(found->begin(), found->end(), earlier)) std::sort(found->begin(), found->end(), earlier);
+  if (!std::is_sorted(found.begin(), found.end(), earlier)) std::sort(found.begin(), found.end(), earlier);
   std::vector<ClaimedEvent> events;
-  const std::size_t taken = std::min(found->size(), static_cast<std::size_t>(limit));
+  const std::size_t taken = std::min(found.size(), static_cast<std::size_t>(limit));
   events.reserve(taken);
-  for (std::size_t i = 0; i < taken; ++i) events.push_back(std::move((*found)[i].event));
+  for (std::size_t i = 0; i < taken; ++i) events.push_back(std::move((found)[i].event));
   return events;
 }
 

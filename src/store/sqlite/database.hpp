@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "core/try.hpp"
 #include "store/sqlite/checkpoint_lock.hpp"
 #include "store/sqlite/connection.hpp"
 #include "store/sqlite/turn.hpp"
@@ -63,11 +64,10 @@ class Database {
   }
   template <class Work>
   auto write(Durability durability, Work work) -> decltype(work(std::declval<Connection&>())) {
-    auto transaction = begin_write(durability);
-    if (!transaction) return std::move(transaction).error();
-    auto result = work(transaction->connection());
+    SLUICE_TRY(auto transaction, begin_write(durability));
+    auto result = work(transaction.connection());
     if (!result) return result;
-    if (auto committed = transaction->commit(); !committed) return std::move(committed).error();
+    SLUICE_CHECK(transaction.commit());
     return result;
   }
 
@@ -75,7 +75,7 @@ class Database {
   template <class Work>
   auto read(Work work) -> decltype(work(std::declval<Connection&>())) {
     const std::lock_guard lock{reader_mutex_};
-    if (auto begun = reader_->run(kBegin, {}); !begun) return std::move(begun).error();
+    SLUICE_CHECK(reader_->run(kBegin, {}));
     const Undo undo{*reader_};
     return work(*reader_);
   }

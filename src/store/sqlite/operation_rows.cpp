@@ -1,5 +1,7 @@
 #include "store/sqlite/operation_rows.hpp"
 
+#include "core/try.hpp"
+
 namespace sluice::store::sqlite {
 namespace {
 
@@ -55,12 +57,11 @@ OperationRecord read_operation(Row& row) {
 }
 
 Result<OperationRecord> find_operation(Connection& connection, const Uuid& id) {
-  auto found = connection.first(sql::operation_get, {{":id", id}}, read_operation);
-  if (!found) return std::move(found).error();
-  if (!*found) {
+  SLUICE_TRY(auto found, connection.first(sql::operation_get, {{":id", id}}, read_operation));
+  if (!found) {
     return Error{ErrorCode::not_found, Retry::never, "there is no operation " + id.to_string(), "operation_id", {}};
   }
-  return **std::move(found);
+  return *std::move(found);
 }
 
 Error wrong_state(const OperationRecord& operation, std::string_view rule) {
@@ -79,10 +80,9 @@ Result<OperationRecord> held_operation(Connection& connection, const Uuid& id, c
   if (operation->progress.state != OperationState::running) {
     return wrong_state(*operation, "only a running one can be carried out");
   }
-  auto holds = connection.first(sql::operation_holds, {{":id", id}, {":executor", executor}, {":now", now}},
-                                [](Row& row) { return row.integer(); });
-  if (!holds) return std::move(holds).error();
-  if (!*holds) {
+  SLUICE_TRY(auto holds, connection.first(sql::operation_holds, {{":id", id}, {":executor", executor}, {":now", now}},
+                                          [](Row& row) { return row.integer(); }));
+  if (!holds) {
     return Error{ErrorCode::conflict, Retry::never, "operation " + id.to_string() + " is not held by " + executor,
                  "operation_id", "hold it first"};
   }

@@ -1,5 +1,6 @@
 #include <limits>
 
+#include "core/try.hpp"
 #include "store/sqlite/event_rows.hpp"
 #include "store/sqlite/filter_params.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
@@ -12,24 +13,22 @@ Result<void> need_reason(const Actor& actor, std::string_view purpose) {
 }
 
 Result<void> record_audit(Connection& connection, const Actor& actor, const AuditEntry& entry) {
-  auto recorded = connection.run(sql::record_audit, {{":now", entry.at},
-                                                     {":actor", actor.name},
-                                                     {":surface", actor.surface},
-                                                     {":reason", actor.reason},
-                                                     {":action", entry.action},
-                                                     {":event_id", entry.event_id},
-                                                     {":count", entry.count},
-                                                     {":detail", entry.detail}});
-  if (!recorded) return std::move(recorded).error();
+  SLUICE_CHECK(connection.run(sql::record_audit, {{":now", entry.at},
+                                                  {":actor", actor.name},
+                                                  {":surface", actor.surface},
+                                                  {":reason", actor.reason},
+                                                  {":action", entry.action},
+                                                  {":event_id", entry.event_id},
+                                                  {":count", entry.count},
+                                                  {":detail", entry.detail}}));
   return {};
 }
 
 Result<std::vector<AuditRecord>> SqliteStore::audit_of(const Uuid& event_id) {
   return database_->read([&](Connection& connection) -> Result<std::vector<AuditRecord>> {
     std::vector<AuditRecord> records;
-    auto listed = connection.each(sql::audit_of, {{":event_id", event_id}},
-                                  [&](Row& row) { records.push_back(read_audit(row)); });
-    if (!listed) return std::move(listed).error();
+    SLUICE_CHECK(connection.each(sql::audit_of, {{":event_id", event_id}},
+                                 [&](Row& row) { records.push_back(read_audit(row)); }));
     return records;
   });
 }
@@ -39,18 +38,17 @@ Result<std::vector<AuditRecord>> SqliteStore::audit(const AuditFilter& filter, i
   std::vector<AuditRecord> records;
   if (limit < 1) return records;
   return database_->read([&](Connection& connection) -> Result<std::vector<AuditRecord>> {
-    auto listed = connection.each(sql::audit_list,
-                                  {{":before_id", before_id.value_or(std::numeric_limits<std::int64_t>::max())},
-                                   {":actor", given(filter.actor)},
-                                   {":surface", given(filter.surface)},
-                                   {":action", exactly(filter.action)},
-                                   {":action_prefix", prefix_of(filter.action)},
-                                   {":event_id", filter.event_id},
-                                   {":since", filter.since},
-                                   {":until", filter.until},
-                                   {":limit", limit}},
-                                  [&](Row& row) { records.push_back(read_audit(row)); });
-    if (!listed) return std::move(listed).error();
+    SLUICE_CHECK(connection.each(sql::audit_list,
+                                 {{":before_id", before_id.value_or(std::numeric_limits<std::int64_t>::max())},
+                                  {":actor", given(filter.actor)},
+                                  {":surface", given(filter.surface)},
+                                  {":action", exactly(filter.action)},
+                                  {":action_prefix", prefix_of(filter.action)},
+                                  {":event_id", filter.event_id},
+                                  {":since", filter.since},
+                                  {":until", filter.until},
+                                  {":limit", limit}},
+                                 [&](Row& row) { records.push_back(read_audit(row)); }));
     return std::move(records);
   });
 }

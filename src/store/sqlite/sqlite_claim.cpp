@@ -1,3 +1,4 @@
+#include "core/try.hpp"
 #include "store/sqlite/claim_candidates.hpp"
 #include "store/sqlite/sqlite_settle.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
@@ -54,10 +55,10 @@ Result<std::vector<Uuid>> SqliteStore::heartbeat(std::span<const ClaimRef> claim
         lost.push_back(claim.event_id);
         continue;
       }
-      auto renewed = connection.run(
-          sql::heartbeat, {{":expires_at", expires_at}, {":id", claim.event_id}, {":claim_seq", claim.claim_seq}});
-      if (!renewed) return std::move(renewed).error();
-      if (*renewed == 0) lost.push_back(claim.event_id);
+      SLUICE_TRY(auto renewed, connection.run(sql::heartbeat, {{":expires_at", expires_at},
+                                                               {":id", claim.event_id},
+                                                               {":claim_seq", claim.claim_seq}}));
+      if (renewed == 0) lost.push_back(claim.event_id);
     }
     return std::move(lost);
   });
@@ -68,10 +69,9 @@ Result<std::vector<HandledKey>> SqliteStore::already_handled(std::span<const Han
   if (keys.empty()) return found;
   return database_->read([&](Connection& connection) -> Result<std::vector<HandledKey>> {
     for (const HandledKey& key : keys) {
-      auto asked = connection.each(sql::is_handled,
+      SLUICE_CHECK(connection.each(sql::is_handled,
                                    {{":idempotency_key", key.idempotency_key}, {":handler_name", key.handler_name}},
-                                   [&](Row&) { found.push_back(key); });
-      if (!asked) return std::move(asked).error();
+                                   [&](Row&) { found.push_back(key); }));
     }
     return std::move(found);
   });
@@ -88,11 +88,10 @@ Result<std::optional<Timestamp>> SqliteStore::next_due(Generation generation,
 
 Result<std::string> SqliteStore::token_secret() {
   return database_->read([&](Connection& connection) -> Result<std::string> {
-    auto secret = connection.first(sql::token_secret, {}, [](Row& row) { return row.text(); });
-    if (!secret) return std::move(secret).error();
-    if (!*secret)
+    SLUICE_TRY(auto secret, connection.first(sql::token_secret, {}, [](Row& row) { return row.text(); }));
+    if (!secret)
       return Error{ErrorCode::schema, Retry::never, "the row pull_tokens of the table secrets is missing", {}, {}};
-    return **std::move(secret);
+    return *std::move(secret);
   });
 }
 

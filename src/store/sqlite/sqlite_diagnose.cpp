@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "core/try.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
 
 namespace sluice::store::sqlite {
@@ -119,11 +120,10 @@ Result<DueBacklog> SqliteStore::due_backlog() {
   return database_->read([&](Connection& connection) -> Result<DueBacklog> {
     DueBacklog backlog;
     backlog.now = clock_();
-    auto read = connection.each(sql::diagnose_backlog, {{":now", backlog.now}}, [&](Row& row) {
+    SLUICE_CHECK(connection.each(sql::diagnose_backlog, {{":now", backlog.now}}, [&](Row& row) {
       backlog.count = row.integer();
       backlog.oldest = row.optional_timestamp();
-    });
-    if (!read) return std::move(read).error();
+    }));
     return backlog;
   });
 }

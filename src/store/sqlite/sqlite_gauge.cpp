@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/try.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
 
 namespace sluice::store::sqlite {
@@ -62,16 +63,14 @@ Result<StoreGauges> SqliteStore::gauges() {
     StoreGauges gauges;
     gauges.now = clock_();
     ByGeneration rows;
-    if (auto read = count_fresh(connection, rows); !read) return std::move(read).error();
-    if (auto read = count_waited(connection, gauges.now, rows); !read) return std::move(read).error();
-    const auto dead = count_others(connection, rows);
-    if (!dead) return dead.error();
-    gauges.dead_capped = *dead > kGaugeLook;
-    auto numbered = connection.each(sql::gauge_numbers, {}, [&](Row& row) {
+    SLUICE_CHECK(count_fresh(connection, rows));
+    SLUICE_CHECK(count_waited(connection, gauges.now, rows));
+    SLUICE_TRY(const auto dead, count_others(connection, rows));
+    gauges.dead_capped = dead > kGaugeLook;
+    SLUICE_CHECK(connection.each(sql::gauge_numbers, {}, [&](Row& row) {
       gauges.oldest = row.integer();
       gauges.newest = row.integer();
-    });
-    if (!numbered) return std::move(numbered).error();
+    }));
     for (auto& [generation, row] : rows) {
       row.generation = generation;
       gauges.generations.push_back(row);

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <chrono>
 
+#include "core/try.hpp"
 #include "store/sqlite/sqlite_store.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
 
@@ -17,7 +18,7 @@ class SqliteEar final : public ListenerConnection {
   static Result<std::unique_ptr<ListenerConnection>> open(std::unique_ptr<Connection> connection,
                                                           std::shared_ptr<Bell> bell) {
     std::unique_ptr<SqliteEar> ear{new SqliteEar(std::move(connection), std::move(bell))};
-    if (auto looked = ear->look(); !looked) return std::move(looked).error();
+    SLUICE_CHECK(ear->look());
     return std::unique_ptr<ListenerConnection>{std::move(ear)};
   }
 
@@ -27,9 +28,8 @@ class SqliteEar final : public ListenerConnection {
       // Read before the look: a commit is in the file before it rings, so that whatever rang up to here
       // is seen by this look and not told a second time by the next.
       const std::uint64_t rings = bell_->rings();
-      auto changed = look();
-      if (!changed) return std::move(changed).error();
-      if (std::exchange(heard_, rings) != rings || *changed) return Heard::notification;
+      SLUICE_TRY(auto changed, look());
+      if (std::exchange(heard_, rings) != rings || changed) return Heard::notification;
       if (probed_.exchange(false)) return Heard::echo;
       if (interrupted_.exchange(false)) return Heard::nothing;
       const auto left = std::chrono::duration_cast<Duration>(deadline - std::chrono::steady_clock::now());
@@ -66,9 +66,8 @@ class SqliteEar final : public ListenerConnection {
   /// Whether another connection has committed since the last look. Those of this process count as well:
   /// its settles cost one look in vain, after which the file stays as it is.
   Result<bool> look() {
-    auto version = connection_->first(sql::data_version, {}, [](Row& row) { return row.integer(); });
-    if (!version) return std::move(version).error();
-    return std::exchange(seen_, version->value_or(0)) != seen_;
+    SLUICE_TRY(auto version, connection_->first(sql::data_version, {}, [](Row& row) { return row.integer(); }));
+    return std::exchange(seen_, version.value_or(0)) != seen_;
   }
 
   std::unique_ptr<Connection> connection_;
@@ -82,9 +81,8 @@ class SqliteEar final : public ListenerConnection {
 }  // namespace
 
 Result<std::unique_ptr<ListenerConnection>> SqliteStore::listen(const std::vector<std::string>&) {
-  auto connection = database_->open_another();
-  if (!connection) return std::move(connection).error();
-  return SqliteEar::open(*std::move(connection), bell_);
+  SLUICE_TRY(auto connection, database_->open_another());
+  return SqliteEar::open(std::move(connection), bell_);
 }
 
 Result<DoorbellMode> SqliteStore::doorbell() { return DoorbellMode::always; }

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "core/json.hpp"
+#include "core/try.hpp"
 #include "store/sqlite/operation_rows.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
 
@@ -38,12 +39,11 @@ bool allows(const Verb& verb, OperationState state) {
 
 /// Writes what `operation` says about its state, rate, note and end.
 Result<void> save(Connection& connection, const OperationRecord& operation) {
-  auto saved = connection.run(sql::operation_change, {{":state", name(operation.progress.state)},
+  SLUICE_CHECK(connection.run(sql::operation_change, {{":state", name(operation.progress.state)},
                                                       {":rate", operation.progress.settings.rate},
                                                       {":note", operation.note},
                                                       {":ended_at", operation.ended_at},
-                                                      {":id", operation.id}});
-  if (!saved) return std::move(saved).error();
+                                                      {":id", operation.id}}));
   return {};
 }
 
@@ -57,9 +57,8 @@ Result<std::vector<OperationRecord>> SqliteStore::operations(int limit) {
   std::vector<OperationRecord> records;
   if (limit < 1) return records;
   return database_->read([&](Connection& connection) -> Result<std::vector<OperationRecord>> {
-    auto listed = connection.each(sql::operation_list, {{":now", clock_()}, {":limit", limit}},
-                                  [&](Row& row) { records.push_back(read_operation(row)); });
-    if (!listed) return std::move(listed).error();
+    SLUICE_CHECK(connection.each(sql::operation_list, {{":now", clock_()}, {":limit", limit}},
+                                 [&](Row& row) { records.push_back(read_operation(row)); }));
     return std::move(records);
   });
 }
@@ -68,14 +67,13 @@ Result<std::vector<OperationItem>> SqliteStore::operation_items(const Uuid& id, 
   std::vector<OperationItem> items;
   if (limit < 1) return items;
   return database_->read([&](Connection& connection) -> Result<std::vector<OperationItem>> {
-    auto listed =
+    SLUICE_CHECK(
         connection.each(sql::operation_items_list, {{":id", id}, {":after", after}, {":limit", limit}}, [&](Row& row) {
           OperationItem& item = items.emplace_back();
           item.place = row.integer();
           item.event_id = row.uuid();
           item.state = row.text();
-        });
-    if (!listed) return std::move(listed).error();
+        }));
     return std::move(items);
   });
 }
@@ -93,12 +91,11 @@ Result<OperationRecord> SqliteStore::change_operation(const Uuid& id, const Oper
     if (verb.to) operation->progress.state = *verb.to;
     if (change.what == OperationChange::What::rate) operation->progress.settings.rate = change.rate;
     if (is_over(operation->progress.state)) operation->ended_at = now;
-    if (auto saved = save(connection, *operation); !saved) return std::move(saved).error();
+    SLUICE_CHECK(save(connection, *operation));
     std::string detail = "{\"operation_id\":" + json::quote(id.to_string());
     if (change.what == OperationChange::What::rate) detail += ",\"rate\":" + std::to_string(change.rate);
     detail += '}';
-    auto audited = record_audit(connection, actor, {now, verb.action, std::nullopt, std::move(detail)});
-    if (!audited) return std::move(audited).error();
+    SLUICE_CHECK(record_audit(connection, actor, {now, verb.action, std::nullopt, std::move(detail)}));
     return operation;
   });
 }
@@ -106,9 +103,8 @@ Result<OperationRecord> SqliteStore::change_operation(const Uuid& id, const Oper
 Result<std::vector<Uuid>> SqliteStore::runnable_operations(const std::string& executor) {
   return database_->read([&](Connection& connection) -> Result<std::vector<Uuid>> {
     std::vector<Uuid> ids;
-    auto listed = connection.each(sql::operation_runnable, {{":now", clock_()}, {":executor", executor}},
-                                  [&](Row& row) { ids.push_back(row.uuid()); });
-    if (!listed) return std::move(listed).error();
+    SLUICE_CHECK(connection.each(sql::operation_runnable, {{":now", clock_()}, {":executor", executor}},
+                                 [&](Row& row) { ids.push_back(row.uuid()); }));
     return ids;
   });
 }
@@ -125,15 +121,14 @@ Result<OperationRecord> SqliteStore::end_operation(const Uuid& id, const std::st
     operation->progress.state = to;
     operation->note = note;
     operation->ended_at = now;
-    if (auto saved = save(connection, *operation); !saved) return std::move(saved).error();
+    SLUICE_CHECK(save(connection, *operation));
     return operation;
   });
 }
 
 Result<void> SqliteStore::release_operation(const Uuid& id, const std::string& executor) {
   return database_->write([&](Connection& connection) -> Result<void> {
-    auto released = connection.run(sql::operation_release, {{":id", id}, {":executor", executor}});
-    if (!released) return std::move(released).error();
+    SLUICE_CHECK(connection.run(sql::operation_release, {{":id", id}, {":executor", executor}}));
     return {};
   });
 }

@@ -1,4 +1,5 @@
 // The two halves of carrying an operation out: looking what became of its events, and acting on the next.
+#include "core/try.hpp"
 #include "store/sqlite/filter_params.hpp"
 #include "store/sqlite/operation_rows.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
@@ -28,56 +29,51 @@ Result<void> record(Connection& connection, const Uuid& id, const std::vector<Ma
     more.failed_again += mark.state == "failed_again" ? 1 : 0;
     more.skipped += mark.state == "skipped" ? 1 : 0;
     more.changed += mark.state == "changed" ? 1 : 0;
-    auto marked = connection.run(sql::operation_mark_item,
-                                 {{":state", mark.state}, {":cycle", mark.cycle}, {":id", id}, {":place", mark.place}});
-    if (!marked) return std::move(marked).error();
+    SLUICE_CHECK(connection.run(sql::operation_mark_item,
+                                {{":state", mark.state}, {":cycle", mark.cycle}, {":id", id}, {":place", mark.place}}));
   }
   if (paced_at) more.taken = static_cast<std::int64_t>(marks.size());
-  auto counted = connection.run(sql::operation_count, {{":taken", more.taken},
-                                                       {":delivered", more.delivered},
-                                                       {":failed_again", more.failed_again},
-                                                       {":skipped", more.skipped},
-                                                       {":changed", more.changed},
-                                                       {":paced_at", paced_at},
-                                                       {":id", id}});
-  if (!counted) return std::move(counted).error();
+  SLUICE_CHECK(connection.run(sql::operation_count, {{":taken", more.taken},
+                                                     {":delivered", more.delivered},
+                                                     {":failed_again", more.failed_again},
+                                                     {":skipped", more.skipped},
+                                                     {":changed", more.changed},
+                                                     {":paced_at", paced_at},
+                                                     {":id", id}}));
   return {};
 }
 
 Result<std::vector<Mark>> outcomes(Connection& connection, const Uuid& id) {
   std::vector<Mark> marks;
-  auto seen = connection.each(sql::operation_outcomes, {{":id", id}}, [&](Row& row) {
+  SLUICE_CHECK(connection.each(sql::operation_outcomes, {{":id", id}}, [&](Row& row) {
     Mark& mark = marks.emplace_back();
     mark.place = row.integer();
     mark.cycle = row.integer();
     mark.state = row.text();
-  });
-  if (!seen) return std::move(seen).error();
+  }));
   return marks;
 }
 
 Result<OperationRecord> count_outcomes(Connection& connection, const Uuid& id) {
-  auto marks = outcomes(connection, id);
-  if (!marks) return std::move(marks).error();
-  if (auto recorded = record(connection, id, *marks, std::nullopt); !recorded) return std::move(recorded).error();
+  SLUICE_TRY(auto marks, outcomes(connection, id));
+  SLUICE_CHECK(record(connection, id, marks, std::nullopt));
   return find_operation(connection, id);
 }
 
 Result<std::vector<NextItem>> next_items(Connection& connection, const OperationRecord& operation, int limit) {
   std::vector<NextItem> items;
-  auto listed = connection.each(sql::operation_next_items,
-                                {{":discarded", takes_discarded(operation.progress.kind)},
-                                 {":id", operation.id},
-                                 {":taken", operation.progress.counts.taken},
-                                 {":limit", limit}},
-                                [&](Row& row) {
-                                  NextItem& item = items.emplace_back();
-                                  item.place = row.integer();
-                                  item.event_id = row.uuid();
-                                  item.cycle = row.integer();
-                                  item.as_planned = row.boolean();
-                                });
-  if (!listed) return std::move(listed).error();
+  SLUICE_CHECK(connection.each(sql::operation_next_items,
+                               {{":discarded", takes_discarded(operation.progress.kind)},
+                                {":id", operation.id},
+                                {":taken", operation.progress.counts.taken},
+                                {":limit", limit}},
+                               [&](Row& row) {
+                                 NextItem& item = items.emplace_back();
+                                 item.place = row.integer();
+                                 item.event_id = row.uuid();
+                                 item.cycle = row.integer();
+                                 item.as_planned = row.boolean();
+                               }));
   return items;
 }
 
@@ -110,10 +106,10 @@ Result<OperationRecord> SqliteStore::hold_operation(const Uuid& id, const std::s
     // Its events come to their end also when it has come to its own: it is counted then, and taken by nobody.
     if (is_over(state)) return count_outcomes(connection, id);
     const Timestamp now = clock_();
-    auto taken = connection.run(sql::operation_hold,
-                                {{":executor", executor}, {":lease_until", now + lease}, {":id", id}, {":now", now}});
-    if (!taken) return std::move(taken).error();
-    if (*taken == 0) {
+    SLUICE_TRY(auto taken,
+               connection.run(sql::operation_hold,
+                              {{":executor", executor}, {":lease_until", now + lease}, {":id", id}, {":now", now}}));
+    if (taken == 0) {
       return Error{ErrorCode::conflict,
                    Retry::safe,
                    "operation " + id.to_string() + " is being carried out by " + operation->executor,
@@ -132,20 +128,19 @@ Result<OperationRecord> SqliteStore::advance_operation(const Uuid& id, const std
     auto operation = held_operation(connection, id, executor, now);
     if (!operation || limit < 1) return operation;
     const bool replays = operation->progress.kind == OperationKind::replay;
-    auto items = next_items(connection, *operation, limit);
-    if (!items) return std::move(items).error();
+    SLUICE_TRY(auto items, next_items(connection, *operation, limit));
     std::vector<Mark> marks;
-    marks.reserve(items->size());
-    for (const NextItem& item : *items) {
+    marks.reserve(items.size());
+    for (const NextItem& item : items) {
       if (!item.as_planned) {
         marks.push_back({item.place, "skipped", item.cycle});
         continue;
       }
-      if (auto done = change(connection, *operation, item.event_id, now); !done) return std::move(done).error();
+      SLUICE_CHECK(change(connection, *operation, item.event_id, now));
       replayed = replayed || replays;
       marks.push_back({item.place, replays ? "in_flight" : "changed", replays ? item.cycle + 1 : item.cycle});
     }
-    if (auto recorded = record(connection, id, marks, paced_at); !recorded) return std::move(recorded).error();
+    SLUICE_CHECK(record(connection, id, marks, paced_at));
     return find_operation(connection, id);
   });
   if (advanced && replayed) bell_->ring();

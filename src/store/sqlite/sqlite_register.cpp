@@ -1,4 +1,5 @@
 #include "core/json.hpp"
+#include "core/try.hpp"
 #include "store/sqlite/json_list.hpp"
 #include "store/sqlite/sqlite_settle.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
@@ -23,15 +24,13 @@ SubscriptionRecord read_subscription(Row& row) {
 
 Result<std::vector<SubscriptionRecord>> list(Connection& connection, std::optional<Generation> generation) {
   std::vector<SubscriptionRecord> all;
-  auto listed = connection.each(sql::subscriptions, {{":generation", generation}},
-                                [&](Row& row) { all.push_back(read_subscription(row)); });
-  if (!listed) return std::move(listed).error();
+  SLUICE_CHECK(connection.each(sql::subscriptions, {{":generation", generation}},
+                               [&](Row& row) { all.push_back(read_subscription(row)); }));
   return all;
 }
 
 Result<void> change_registry(Connection& connection) {
-  auto changed = connection.run(sql::registry_change, {});
-  if (!changed) return std::move(changed).error();
+  SLUICE_CHECK(connection.run(sql::registry_change, {}));
   return {};
 }
 
@@ -44,20 +43,18 @@ Result<void> SqliteStore::subscribe(Generation generation, std::span<const Subsc
     const Timestamp now = clock_();
     std::int64_t changed = 0;
     for (const Subscription& subscription : subscriptions) {
-      auto written = connection.run(sql::subscribe, {{":generation", generation},
-                                                     {":handler_name", subscription.handler_name},
-                                                     {":event_types", json_list(subscription.event_types)},
-                                                     {":context", subscription.context},
-                                                     {":channel", subscription.channel},
-                                                     {":now", now},
-                                                     {":declared_by", declared_by}});
-      if (!written) return std::move(written).error();
-      changed += *written;
-      auto declared = connection.run(sql::subscription_declare, {{":declared_by", declared_by},
-                                                                 {":now", now},
-                                                                 {":generation", generation},
-                                                                 {":handler_name", subscription.handler_name}});
-      if (!declared) return std::move(declared).error();
+      SLUICE_TRY(auto written, connection.run(sql::subscribe, {{":generation", generation},
+                                                               {":handler_name", subscription.handler_name},
+                                                               {":event_types", json_list(subscription.event_types)},
+                                                               {":context", subscription.context},
+                                                               {":channel", subscription.channel},
+                                                               {":now", now},
+                                                               {":declared_by", declared_by}}));
+      changed += written;
+      SLUICE_CHECK(connection.run(sql::subscription_declare, {{":declared_by", declared_by},
+                                                              {":now", now},
+                                                              {":generation", generation},
+                                                              {":handler_name", subscription.handler_name}}));
     }
     if (changed == 0) return {};
     return change_registry(connection);
@@ -66,18 +63,17 @@ Result<void> SqliteStore::subscribe(Generation generation, std::span<const Subsc
 
 Result<void> SqliteStore::unsubscribe(Generation generation, const std::string& handler_name, const Actor& actor) {
   auto done = database_->write([&](Connection& connection) -> Result<void> {
-    auto deleted = connection.run(sql::unsubscribe, {{":generation", generation}, {":handler_name", handler_name}});
-    if (!deleted) return std::move(deleted).error();
-    if (*deleted == 0) {
+    SLUICE_TRY(auto deleted,
+               connection.run(sql::unsubscribe, {{":generation", generation}, {":handler_name", handler_name}}));
+    if (deleted == 0) {
       return Error{ErrorCode::not_found,
                    Retry::never,
                    "handler " + handler_name + " has no subscription in generation " + std::to_string(generation),
                    "handler_name",
                    {}};
     }
-    if (auto changed = change_registry(connection); !changed) return changed;
-    auto released = connection.run(sql::stop_waiting, {{":handler_name", handler_name}, {":generation", generation}});
-    if (!released) return std::move(released).error();
+    SLUICE_CHECK(change_registry(connection));
+    SLUICE_CHECK(connection.run(sql::stop_waiting, {{":handler_name", handler_name}, {":generation", generation}}));
     std::string detail = "{\"generation\":" + std::to_string(generation) + ",\"handler_name\":";
     json::append_quoted(detail, handler_name);
     return record_audit(connection, actor, {clock_(), "unsubscribe", std::nullopt, detail + "}"});
@@ -89,13 +85,11 @@ Result<void> SqliteStore::unsubscribe(Generation generation, const std::string& 
 
 Result<Registry> SqliteStore::registry(Generation generation) {
   // Asked for every few seconds by whoever delivers, and by whoever asks whether this process is ready.
-  if (auto there = database_->still_there(); !there) return std::move(there).error();
+  SLUICE_CHECK(database_->still_there());
   return database_->read([&](Connection& connection) -> Result<Registry> {
-    auto version = registry_version(connection);
-    if (!version) return std::move(version).error();
-    auto subscribed = list(connection, generation);
-    if (!subscribed) return std::move(subscribed).error();
-    return Registry{*version, *std::move(subscribed)};
+    SLUICE_TRY(auto version, registry_version(connection));
+    SLUICE_TRY(auto subscribed, list(connection, generation));
+    return Registry{version, std::move(subscribed)};
   });
 }
 
@@ -106,7 +100,7 @@ Result<std::vector<SubscriptionRecord>> SqliteStore::subscriptions() {
 Result<std::vector<UnsubscribedCount>> SqliteStore::unsubscribed() {
   return database_->read([](Connection& connection) -> Result<std::vector<UnsubscribedCount>> {
     std::vector<UnsubscribedCount> counts;
-    auto listed = connection.each(sql::unsubscribed, {}, [&](Row& row) {
+    SLUICE_CHECK(connection.each(sql::unsubscribed, {}, [&](Row& row) {
       UnsubscribedCount count;
       count.generation = row.integer();
       count.event_type = row.text();
@@ -114,8 +108,7 @@ Result<std::vector<UnsubscribedCount>> SqliteStore::unsubscribed() {
       count.count = row.integer();
       count.oldest = row.timestamp();
       counts.push_back(std::move(count));
-    });
-    if (!listed) return std::move(listed).error();
+    }));
     return counts;
   });
 }
@@ -123,27 +116,23 @@ Result<std::vector<UnsubscribedCount>> SqliteStore::unsubscribed() {
 Result<void> SqliteStore::announce(const WorkerRecord& worker) {
   return database_->write([&](Connection& connection) -> Result<void> {
     const Timestamp now = clock_();
-    auto announced = connection.run(sql::worker_announce, {{":identity", worker.identity},
+    SLUICE_CHECK(connection.run(sql::worker_announce, {{":identity", worker.identity},
+                                                       {":generation", worker.generation},
+                                                       {":handlers", json_list(worker.handlers)},
+                                                       {":listener", worker.listener},
+                                                       {":now", now}}));
+    SLUICE_CHECK(connection.run(sql::worker_forget, {{":before", now - kForgetWorkersAfter}}));
+    SLUICE_CHECK(connection.run(sql::subscription_served, {{":now", now},
                                                            {":generation", worker.generation},
-                                                           {":handlers", json_list(worker.handlers)},
-                                                           {":listener", worker.listener},
-                                                           {":now", now}});
-    if (!announced) return std::move(announced).error();
-    auto forgotten = connection.run(sql::worker_forget, {{":before", now - kForgetWorkersAfter}});
-    if (!forgotten) return std::move(forgotten).error();
-    auto served = connection.run(sql::subscription_served, {{":now", now},
-                                                            {":generation", worker.generation},
-                                                            {":minute_ago", now - std::chrono::minutes{1}},
-                                                            {":handlers", json_list(worker.handlers)}});
-    if (!served) return std::move(served).error();
+                                                           {":minute_ago", now - std::chrono::minutes{1}},
+                                                           {":handlers", json_list(worker.handlers)}}));
     return {};
   });
 }
 
 Result<void> SqliteStore::depart(const std::string& identity) {
   return database_->write([&](Connection& connection) -> Result<void> {
-    auto departed = connection.run(sql::worker_depart, {{":identity", identity}});
-    if (!departed) return std::move(departed).error();
+    SLUICE_CHECK(connection.run(sql::worker_depart, {{":identity", identity}}));
     return {};
   });
 }
@@ -151,7 +140,7 @@ Result<void> SqliteStore::depart(const std::string& identity) {
 Result<std::vector<WorkerRecord>> SqliteStore::workers(Duration within) {
   return database_->read([&](Connection& connection) -> Result<std::vector<WorkerRecord>> {
     std::vector<WorkerRecord> all;
-    auto listed = connection.each(sql::worker_list, {{":since", clock_() - within}}, [&](Row& row) {
+    SLUICE_CHECK(connection.each(sql::worker_list, {{":since", clock_() - within}}, [&](Row& row) {
       WorkerRecord worker;
       worker.identity = row.text();
       worker.generation = row.integer();
@@ -160,8 +149,7 @@ Result<std::vector<WorkerRecord>> SqliteStore::workers(Duration within) {
       worker.started_at = row.timestamp();
       worker.seen_at = row.timestamp();
       all.push_back(std::move(worker));
-    });
-    if (!listed) return std::move(listed).error();
+    }));
     return all;
   });
 }

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "core/try.hpp"
 #include "store/sqlite/boot.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
 
@@ -42,14 +43,13 @@ Timestamp system_now() {
 }  // namespace
 
 Result<std::unique_ptr<Store>> open_sqlite(const SqliteOptions& options) {
-  if (auto usable = check_path(options); !usable) return std::move(usable).error();
-  auto database = sqlite::Database::open({options.path, options.create, options.busy_timeout});
-  if (!database) return std::move(database).error();
+  SLUICE_CHECK(check_path(options));
+  SLUICE_TRY(auto database, sqlite::Database::open({options.path, options.create, options.busy_timeout}));
   std::unique_ptr<Store> store = std::make_unique<sqlite::SqliteStore>(
-      *std::move(database), options.path, options.clock ? options.clock : system_now,
+      std::move(database), options.path, options.clock ? options.clock : system_now,
       options.boot ? *options.boot : sqlite::this_boot());
   if (options.auto_migrate) {
-    if (auto migrated = store->migrate(); !migrated) return std::move(migrated).error();
+    SLUICE_CHECK(store->migrate());
   }
   return store;
 }

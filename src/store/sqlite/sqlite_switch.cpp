@@ -1,4 +1,5 @@
 #include "core/json.hpp"
+#include "core/try.hpp"
 #include "store/sqlite/json_list.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
 
@@ -23,10 +24,9 @@ SinkRecord read_sink(Row& row) {
 }
 
 Result<SinkRecord> find_sink(Connection& connection, const std::string& name) {
-  auto found = connection.first(sql::sinks, {{":name", name}}, read_sink);
-  if (!found) return std::move(found).error();
-  if (!*found) return Error{ErrorCode::not_found, Retry::never, "there is no sink " + name, "name", {}};
-  return **std::move(found);
+  SLUICE_TRY(auto found, connection.first(sql::sinks, {{":name", name}}, read_sink));
+  if (!found) return Error{ErrorCode::not_found, Retry::never, "there is no sink " + name, "name", {}};
+  return *std::move(found);
 }
 
 std::string_view action_of(SinkSwitch to) {
@@ -52,12 +52,11 @@ std::string sink_detail(const std::string& name, const std::string& rest) {
 Result<void> SqliteStore::declare_sinks(std::span<const SinkDeclaration> sinks) {
   return database_->write([&](Connection& connection) -> Result<void> {
     for (const SinkDeclaration& sink : sinks) {
-      auto declared = connection.run(sql::sink_declare, {{":name", sink.name},
-                                                         {":kind", sink.kind},
-                                                         {":target", sink.target},
-                                                         {":handlers", json_list(sink.handlers)},
-                                                         {":now", clock_()}});
-      if (!declared) return std::move(declared).error();
+      SLUICE_CHECK(connection.run(sql::sink_declare, {{":name", sink.name},
+                                                      {":kind", sink.kind},
+                                                      {":target", sink.target},
+                                                      {":handlers", json_list(sink.handlers)},
+                                                      {":now", clock_()}}));
     }
     return {};
   });
@@ -66,31 +65,28 @@ Result<void> SqliteStore::declare_sinks(std::span<const SinkDeclaration> sinks) 
 Result<SinkRecords> SqliteStore::sinks() {
   return database_->read([&](Connection& connection) -> Result<SinkRecords> {
     SinkRecords records{clock_(), {}};
-    auto listed = connection.each(sql::sinks, {{":name", std::nullopt}},
-                                  [&](Row& row) { records.sinks.push_back(read_sink(row)); });
-    if (!listed) return std::move(listed).error();
+    SLUICE_CHECK(connection.each(sql::sinks, {{":name", std::nullopt}},
+                                 [&](Row& row) { records.sinks.push_back(read_sink(row)); }));
     return records;
   });
 }
 
 Result<SinkRecord> SqliteStore::switch_sink(const std::string& name, SinkSwitch to, const Actor& actor) {
-  if (auto given = need_reason(actor, "switch a sink"); !given) return std::move(given).error();
+  SLUICE_CHECK(need_reason(actor, "switch a sink"));
   return database_->write([&](Connection& connection) -> Result<SinkRecord> {
     auto before = find_sink(connection, name);
     if (!before) return before;
     const bool closes = to == SinkSwitch::active && before->open_until;
     if (!changes(before->state, to) && !closes) return before;
     const Timestamp now = clock_();
-    auto switched = connection.run(sql::sink_switch, {{":state", sluice::name(to)},
-                                                      {":now", now},
-                                                      {":changed_by", actor.name},
-                                                      {":reason", actor.reason},
-                                                      {":name", name}});
-    if (!switched) return std::move(switched).error();
+    SLUICE_CHECK(connection.run(sql::sink_switch, {{":state", sluice::name(to)},
+                                                   {":now", now},
+                                                   {":changed_by", actor.name},
+                                                   {":reason", actor.reason},
+                                                   {":name", name}}));
     const std::string moved = ",\"from\":\"" + std::string{sluice::name(before->state)} + "\",\"to\":\"" +
                               std::string{sluice::name(to)} + '"';
-    auto audited = record_audit(connection, actor, {now, action_of(to), std::nullopt, sink_detail(name, moved)});
-    if (!audited) return std::move(audited).error();
+    SLUICE_CHECK(record_audit(connection, actor, {now, action_of(to), std::nullopt, sink_detail(name, moved)}));
     return find_sink(connection, name);
   });
 }
@@ -102,13 +98,11 @@ Result<SinkRecord> SqliteStore::move_circuit(const std::string& name, std::optio
     if (!before) return before;
     const Timestamp now = clock_();
     const auto open_until = open_for ? std::optional{now + *open_for} : std::nullopt;
-    auto moved = connection.run(
-        sql::sink_circuit, {{":open_until", open_until}, {":now", now}, {":reason", actor.reason}, {":name", name}});
-    if (!moved) return std::move(moved).error();
+    SLUICE_CHECK(connection.run(
+        sql::sink_circuit, {{":open_until", open_until}, {":now", now}, {":reason", actor.reason}, {":name", name}}));
     if (before->open_until.has_value() != open_for.has_value()) {
       const std::string_view action = open_for ? "sink.circuit_open" : "sink.circuit_close";
-      auto audited = record_audit(connection, actor, {now, action, std::nullopt, sink_detail(name, "")});
-      if (!audited) return std::move(audited).error();
+      SLUICE_CHECK(record_audit(connection, actor, {now, action, std::nullopt, sink_detail(name, "")}));
     }
     return find_sink(connection, name);
   });

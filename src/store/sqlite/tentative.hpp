@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "core/try.hpp"
 #include "store/sqlite/connection.hpp"
 
 namespace sluice::store::sqlite {
@@ -13,7 +14,7 @@ auto tentatively(Connection& connection, Work work, Keep keep) -> decltype(work(
   constexpr sql::Query kMark{"tentative_mark", "savepoint sluice_tentative"};
   constexpr sql::Query kUndo{"tentative_undo", "rollback to sluice_tentative"};
   constexpr sql::Query kForget{"tentative_forget", "release sluice_tentative"};
-  if (auto marked = connection.run(kMark, {}); !marked) return std::move(marked).error();
+  SLUICE_CHECK(connection.run(kMark, {}));
   auto result = work();
   // After a failure SQLite may have undone the whole transaction by itself, and the mark with it.
   if (!result || !keep(*result)) {
