@@ -28,28 +28,28 @@ class ListeningContract : public StoreContract {
 SLUICE_OVER_EVERY_STORE(ListeningContract);
 
 TEST_P(ListeningContract, APublishRings) {
-  const auto ear = listen();
+  const auto listener = listen();
   publish(one_event());
-  EXPECT_EQ(must(ear->wait(kLong)), Heard::notification);
+  EXPECT_EQ(must(listener->wait(kLong)), Heard::notification);
 }
 
 TEST_P(ListeningContract, APublishThroughAnotherStoreRings) {
-  const auto ear = listen();
+  const auto listener = listen();
   must(second_store()->publish(one_event()));
-  EXPECT_EQ(must(ear->wait(kLong)), Heard::notification);
+  EXPECT_EQ(must(listener->wait(kLong)), Heard::notification);
 }
 
 TEST_P(ListeningContract, ACommitPastTheStoreRings) {
-  const auto ear = listen();
+  const auto listener = listen();
   raw_sql(
       "insert into {outbox} (event_type, source, generation, channel, payload) "
       "values ('a.b', 'tests', 1, 'outbox_gen_1', '{}')");
-  EXPECT_EQ(must(ear->wait(kLong)), Heard::notification);
+  EXPECT_EQ(must(listener->wait(kLong)), Heard::notification);
 }
 
 TEST_P(ListeningContract, ASleeperIsWoken) {
-  const auto ear = listen();
-  auto heard = std::async(std::launch::async, [&] { return must(ear->wait(kLong)); });
+  const auto listener = listen();
+  auto heard = std::async(std::launch::async, [&] { return must(listener->wait(kLong)); });
   publish(one_event());
   EXPECT_EQ(heard.get(), Heard::notification);
 }
@@ -63,14 +63,14 @@ TEST_P(ListeningContract, EveryEarHearsIt) {
 }
 
 TEST_P(ListeningContract, NothingHappensNothingIsHeard) {
-  const auto ear = listen();
-  EXPECT_EQ(must(ear->wait(0s)), Heard::nothing);
+  const auto listener = listen();
+  EXPECT_EQ(must(listener->wait(0s)), Heard::nothing);
 }
 
 TEST_P(ListeningContract, AProbeComesBack) {
-  const auto ear = listen();
-  must(ear->probe());
-  EXPECT_EQ(must(ear->wait(kLong)), Heard::echo);
+  const auto listener = listen();
+  must(listener->probe());
+  EXPECT_EQ(must(listener->wait(kLong)), Heard::echo);
 }
 
 TEST_P(ListeningContract, AProbeOfOneEarIsNotHeardByAnother) {
@@ -84,25 +84,25 @@ TEST_P(ListeningContract, AProbeOfOneEarIsNotHeardByAnother) {
 }
 
 TEST_P(ListeningContract, OtherChannelsAreHeardOnlyWhereThereIsOneForAll) {
-  const auto ear = listen();
+  const auto listener = listen();
   publish(one_event("outbox_gen_2"));
-  must(ear->probe());
+  must(listener->probe());
   // The probe was sent later: had the publish been heard, it would come first.
-  EXPECT_EQ(must(ear->wait(kLong)), store().capabilities().listen ? Heard::echo : Heard::notification);
+  EXPECT_EQ(must(listener->wait(kLong)), store().capabilities().listen ? Heard::echo : Heard::notification);
 }
 
 TEST_P(ListeningContract, AnInterruptEndsTheWait) {
-  const auto ear = listen();
-  auto heard = std::async(std::launch::async, [&] { return must(ear->wait(1h)); });
-  ear->interrupt();
+  const auto listener = listen();
+  auto heard = std::async(std::launch::async, [&] { return must(listener->wait(1h)); });
+  listener->interrupt();
   EXPECT_EQ(heard.get(), Heard::nothing);
 }
 
 TEST_P(ListeningContract, AnEarThatIsDroppedLeavesTheOthersAlone) {
-  const auto ear = listen();
+  const auto listener = listen();
   listen().reset();
   publish(one_event());
-  EXPECT_EQ(must(ear->wait(kLong)), Heard::notification);
+  EXPECT_EQ(must(listener->wait(kLong)), Heard::notification);
 }
 
 TEST_P(ListeningContract, NothingStandsBetweenUsAndTheDatabase) { EXPECT_EQ(listen()->obstacle(), ""); }

@@ -100,7 +100,7 @@ Result<PendingLook> PendingReader::look(Generation generation, std::int64_t abov
   pq::Params params;
   params.int8(generation).int8(above).int8(upto);
   params.int4(static_cast<std::int32_t>(PendingWalk::kLookRows)).int4(kOneMore);
-  SLUICE_TRY(const pq::Rows rows, run(pg_sql::gauge_look, params));
+  SLUICE_TRY(const pq::Rows rows, run(pg_sql::gauge_scan, params));
   return look_of(rows);
 }
 

@@ -1,5 +1,4 @@
 #include "core/try.hpp"
-#include "store/postgres/postgres_filter.hpp"
 #include "store/postgres/postgres_records.hpp"
 #include "store/postgres/postgres_statement.hpp"
 #include "store/postgres/postgres_store_impl.hpp"

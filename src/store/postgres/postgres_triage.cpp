@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "core/try.hpp"
-#include "store/postgres/postgres_filter.hpp"
 #include "store/postgres/postgres_records.hpp"
 #include "store/postgres/postgres_statement.hpp"
 #include "store/postgres/postgres_store_impl.hpp"
@@ -44,7 +43,7 @@ Result<DeadPage> PostgresStore::list_dead(const EventFilter& filter, int limit,
   pq::Params params;
   params.jsonb(filter_json(filter)).timestamptz(after ? std::optional{after->failed_at} : std::nullopt);
   params.int8(after ? std::optional{after->seq} : std::nullopt).int4(limit + 1);
-  const auto& query = names_clusters(filter) ? pg_sql::dead_list_of_clusters : pg_sql::dead_list;
+  const auto& query = names_groups(filter) ? pg_sql::dead_list_of_groups : pg_sql::dead_list;
   SLUICE_TRY(const pq::Rows rows, run(reading(query), params));
   DeadPage page;
   const int shown = std::min(rows.size(), limit);

@@ -2,6 +2,7 @@
 // time, and the log that is kept short.
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -12,9 +13,34 @@
 #include "core/try.hpp"
 #include "store/sqlite/checkpoint_lock.hpp"
 #include "store/sqlite/connection.hpp"
-#include "store/sqlite/turn.hpp"
 
 namespace sluice::store::sqlite {
+
+/// Whose turn it is to write. Unlike a mutex, it may be given back by another thread than took it, because
+/// the transaction of an effect may end on another one, and it is not waited for without end.
+class Turn {
+ public:
+  /// False when it was not free within `patience`.
+  [[nodiscard]] bool take(Duration patience) {
+    std::unique_lock lock{mutex_};
+    if (!free_again_.wait_for(lock, patience, [this] { return !taken_; })) return false;
+    taken_ = true;
+    return true;
+  }
+
+  void give_back() {
+    {
+      const std::lock_guard lock{mutex_};
+      taken_ = false;
+    }
+    free_again_.notify_one();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable free_again_;
+  bool taken_ = false;
+};
 
 class Database;
 

@@ -1,8 +1,8 @@
 #include <limits>
 
 #include "core/try.hpp"
-#include "store/sqlite/event_rows.hpp"
-#include "store/sqlite/filter_params.hpp"
+#include "store/sqlite/query_params.hpp"
+#include "store/sqlite/sqlite_records.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
 
 namespace sluice::store::sqlite {
@@ -49,7 +49,7 @@ Result<EventPage> SqliteStore::list_events(const EventFilter& filter, int limit,
                                            std::optional<std::int64_t> before_seq) {
   EventPage page;
   if (limit < 1) return page;
-  const sql::Query& query = filter.status == Status::failed ? sql::list_failed_events : sql::list_events;
+  const sql::Query& query = filter.status == Status::failed ? sql::event_list_failed : sql::event_list;
   return database_->read([&](Connection& connection) -> Result<EventPage> {
     // One more than asked for tells whether there is a next page.
     SLUICE_CHECK(
@@ -67,7 +67,7 @@ Result<EventPage> SqliteStore::list_events(const EventFilter& filter, int limit,
 
 Result<EventRecord> SqliteStore::get_event(const Uuid& id) {
   return database_->read([&](Connection& connection) -> Result<EventRecord> {
-    SLUICE_TRY(auto event, connection.first(sql::get_event, {{":id", id}}, read_event));
+    SLUICE_TRY(auto event, connection.first(sql::event_get, {{":id", id}}, read_event));
     if (!event) return no_event(id);
     return *std::move(event);
   });
@@ -108,7 +108,7 @@ Result<StoreStatus> SqliteStore::status() {
       count.oldest = row.optional_timestamp();
       status.counts.push_back(count);
     }));
-    SLUICE_TRY(auto discarded, connection.first(sql::count_discarded, {}, [](Row& row) { return row.integer(); }));
+    SLUICE_TRY(auto discarded, connection.first(sql::status_discarded, {}, [](Row& row) { return row.integer(); }));
     status.discarded = discarded.value_or(0);
     return status;
   });
@@ -135,7 +135,7 @@ Result<ReplayReport> SqliteStore::replay(const Uuid& id, Generation new_generati
     SLUICE_CHECK(record_audit(connection, actor, {now, "replay", id, std::move(detail)}));
     return report;
   });
-  if (replayed_as) bell_->ring();
+  if (replayed_as) bell_->notify();
   return replayed_as;
 }
 
@@ -159,6 +159,52 @@ Result<void> SqliteStore::restore(const Uuid& id, const Actor& actor) {
     if (!found.discarded) return conflict(id, "is not discarded");
     SLUICE_CHECK(connection.run(sql::restore, {{":now", clock_()}, {":id", id}}));
     return record_audit(connection, actor, {clock_(), "restore", id});
+  });
+}
+
+Result<void> need_reason(const Actor& actor, std::string_view purpose) {
+  if (!actor.reason.empty()) return {};
+  return invalid("reason", "give a reason to " + std::string{purpose});
+}
+
+Result<void> record_audit(Connection& connection, const Actor& actor, const AuditEntry& entry) {
+  SLUICE_CHECK(connection.run(sql::audit_record, {{":now", entry.at},
+                                                  {":actor", actor.name},
+                                                  {":surface", actor.surface},
+                                                  {":reason", actor.reason},
+                                                  {":action", entry.action},
+                                                  {":event_id", entry.event_id},
+                                                  {":count", entry.count},
+                                                  {":detail", entry.detail}}));
+  return {};
+}
+
+Result<std::vector<AuditRecord>> SqliteStore::audit_of(const Uuid& event_id) {
+  return database_->read([&](Connection& connection) -> Result<std::vector<AuditRecord>> {
+    std::vector<AuditRecord> records;
+    SLUICE_CHECK(connection.each(sql::audit_of, {{":event_id", event_id}},
+                                 [&](Row& row) { records.push_back(read_audit(row)); }));
+    return records;
+  });
+}
+
+Result<std::vector<AuditRecord>> SqliteStore::audit(const AuditFilter& filter, int limit,
+                                                    std::optional<std::int64_t> before_id) {
+  std::vector<AuditRecord> records;
+  if (limit < 1) return records;
+  return database_->read([&](Connection& connection) -> Result<std::vector<AuditRecord>> {
+    SLUICE_CHECK(connection.each(sql::audit_list,
+                                 {{":before_id", before_id.value_or(std::numeric_limits<std::int64_t>::max())},
+                                  {":actor", given(filter.actor)},
+                                  {":surface", given(filter.surface)},
+                                  {":action", exactly(filter.action)},
+                                  {":action_prefix", prefix_of(filter.action)},
+                                  {":event_id", filter.event_id},
+                                  {":since", filter.since},
+                                  {":until", filter.until},
+                                  {":limit", limit}},
+                                 [&](Row& row) { records.push_back(read_audit(row)); }));
+    return std::move(records);
   });
 }
 

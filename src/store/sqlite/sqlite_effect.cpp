@@ -56,7 +56,7 @@ class SqliteEffect final : public EffectTransaction {
     SLUICE_CHECK(transaction_.commit());
     over_ = true;
     // The handler may have published, and the settle may have given events back.
-    bell_->ring();
+    bell_->notify();
     return {};
   }
 

@@ -1,12 +1,12 @@
 #include "core/try.hpp"
-#include "store/sqlite/event_rows.hpp"
+#include "store/sqlite/sqlite_records.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
 
 namespace sluice::store::sqlite {
 namespace {
 
 Result<std::optional<Deployment>> find(Connection& connection, Generation generation) {
-  return connection.first(sql::deployment, {{":generation", generation}}, read_deployment);
+  return connection.first(sql::deployment_get, {{":generation", generation}}, read_deployment);
 }
 
 /// The audit's word for a move, the same as the command's.
@@ -31,7 +31,7 @@ std::string detail(Generation generation) { return "{\"generation\":" + std::to_
 Result<std::vector<Deployment>> SqliteStore::deployments() {
   return database_->read([&](Connection& connection) -> Result<std::vector<Deployment>> {
     std::vector<Deployment> all;
-    SLUICE_CHECK(connection.each(sql::deployments, {}, [&](Row& row) { all.push_back(read_deployment(row)); }));
+    SLUICE_CHECK(connection.each(sql::deployment_list, {}, [&](Row& row) { all.push_back(read_deployment(row)); }));
     return all;
   });
 }
@@ -40,12 +40,12 @@ Result<Deployment> SqliteStore::allocate_generation(std::optional<Generation> wa
                                                     const Actor& actor) {
   if (wanted && *wanted < kFirstGeneration) return invalid("generation", "the generation must be at least 1");
   return database_->write([&](Connection& connection) -> Result<Deployment> {
-    SLUICE_TRY(auto next, connection.first(sql::next_generation, {}, [](Row& row) { return row.integer(); }));
+    SLUICE_TRY(auto next, connection.first(sql::deployment_next, {}, [](Row& row) { return row.integer(); }));
     const Generation generation = wanted.value_or(next.value_or(kFirstGeneration));
     const Timestamp now = clock_();
     SLUICE_TRY(
         auto inserted,
-        connection.run(sql::allocate_generation,
+        connection.run(sql::deployment_allocate,
                        {{":generation", generation}, {":note", note}, {":changed_by", actor.name}, {":now", now}}));
     if (inserted == 0) {
       return Error{ErrorCode::conflict,
@@ -81,7 +81,7 @@ Result<Deployment> SqliteStore::move_generation(Generation generation, Generatio
     }
     const Timestamp now = clock_();
     SLUICE_CHECK(connection.run(
-        sql::move_generation,
+        sql::deployment_move,
         {{":state", name(to)}, {":changed_by", actor.name}, {":now", now}, {":generation", generation}}));
     SLUICE_CHECK(record_audit(connection, actor, {now, action(to), std::nullopt, detail(generation)}));
     SLUICE_TRY(auto after, find(connection, generation));
@@ -107,7 +107,7 @@ Result<std::int64_t> SqliteStore::reroute(Generation from, Generation to, int li
     SLUICE_CHECK(record_audit(connection, actor, {now, "reroute", std::nullopt, std::move(text), *changed}));
     return changed;
   });
-  if (moved && *moved > 0) bell_->ring();
+  if (moved && *moved > 0) bell_->notify();
   return moved;
 }
 
@@ -121,7 +121,7 @@ Result<bool> SqliteStore::generation_exists(Generation generation) {
 
 Result<Generation> SqliteStore::default_generation() {
   return database_->read([&](Connection& connection) -> Result<Generation> {
-    SLUICE_TRY(auto newest, connection.first(sql::default_generation, {}, [](Row& row) { return row.integer(); }));
+    SLUICE_TRY(auto newest, connection.first(sql::deployment_default, {}, [](Row& row) { return row.integer(); }));
     return newest.value_or(kFirstGeneration);
   });
 }

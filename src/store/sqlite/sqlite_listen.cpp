@@ -9,25 +9,25 @@
 namespace sluice::store::sqlite {
 namespace {
 
-// How soon a commit of another process is noticed: nobody tells, so the ear looks.
+// How soon a commit of another process is noticed: nobody tells, so the listener looks.
 constexpr Duration kLookEvery = std::chrono::milliseconds{50};
 
 /// Hears its own process at once through the bell, and everybody else by looking at the file.
-class SqliteEar final : public ListenerConnection {
+class SqliteListener final : public ListenerConnection {
  public:
   static Result<std::unique_ptr<ListenerConnection>> open(std::unique_ptr<Connection> connection,
                                                           std::shared_ptr<Bell> bell) {
-    std::unique_ptr<SqliteEar> ear{new SqliteEar(std::move(connection), std::move(bell))};
-    SLUICE_CHECK(ear->look());
-    return std::unique_ptr<ListenerConnection>{std::move(ear)};
+    std::unique_ptr<SqliteListener> listener{new SqliteListener(std::move(connection), std::move(bell))};
+    SLUICE_CHECK(listener->look());
+    return std::unique_ptr<ListenerConnection>{std::move(listener)};
   }
 
   Result<Heard> wait(Duration at_most) override {
     const auto deadline = std::chrono::steady_clock::now() + at_most;
     for (;;) {
-      // Read before the look: a commit is in the file before it rings, so that whatever rang up to here
+      // Read before the look: a commit is in the file before it notifies, so that whatever did so up to here
       // is seen by this look and not told a second time by the next.
-      const std::uint64_t rings = bell_->rings();
+      const std::uint64_t rings = bell_->notifications();
       SLUICE_TRY(auto changed, look());
       if (std::exchange(heard_, rings) != rings || changed) return Heard::notification;
       if (probed_.exchange(false)) return Heard::echo;
@@ -53,15 +53,15 @@ class SqliteEar final : public ListenerConnection {
   }
 
   Result<void> wake_others() override {
-    bell_->ring();
+    bell_->notify();
     return {};
   }
 
   [[nodiscard]] std::string obstacle() const override { return {}; }
 
  private:
-  SqliteEar(std::unique_ptr<Connection> connection, std::shared_ptr<Bell> bell)
-      : connection_(std::move(connection)), bell_(std::move(bell)), heard_(bell_->rings()) {}
+  SqliteListener(std::unique_ptr<Connection> connection, std::shared_ptr<Bell> bell)
+      : connection_(std::move(connection)), bell_(std::move(bell)), heard_(bell_->notifications()) {}
 
   /// Whether another connection has committed since the last look. Those of this process count as well:
   /// its settles cost one look in vain, after which the file stays as it is.
@@ -82,7 +82,7 @@ class SqliteEar final : public ListenerConnection {
 
 Result<std::unique_ptr<ListenerConnection>> SqliteStore::listen(const std::vector<std::string>&) {
   SLUICE_TRY(auto connection, database_->open_another());
-  return SqliteEar::open(std::move(connection), bell_);
+  return SqliteListener::open(std::move(connection), bell_);
 }
 
 Result<DoorbellMode> SqliteStore::doorbell() { return DoorbellMode::always; }
@@ -96,6 +96,6 @@ Result<void> SqliteStore::set_doorbell(DoorbellMode, const Actor&) {
 
 namespace sluice::store {
 
-void ring_ears(const std::string& path) { sqlite::Bell::of(path)->ring(); }
+void notify_listeners(const std::string& path) { sqlite::Bell::of(path)->notify(); }
 
 }  // namespace sluice::store

@@ -1,5 +1,5 @@
 #include "core/try.hpp"
-#include "store/sqlite/event_rows.hpp"
+#include "store/sqlite/sqlite_records.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
 
 namespace sluice::store::sqlite {

@@ -25,10 +25,10 @@ std::string checksum(std::string_view text) {
 using Applied = std::map<int, std::string>;  // version → checksum
 
 Result<Applied> applied_migrations(Connection& connection) {
-  SLUICE_TRY(auto tables, connection.first(sql::has_migrations_table, {}, [](Row& row) { return row.integer(); }));
+  SLUICE_TRY(auto tables, connection.first(sql::migration_table_exists, {}, [](Row& row) { return row.integer(); }));
   Applied applied;
   if (tables.value_or(0) == 0) return applied;
-  SLUICE_CHECK(connection.each(sql::applied_migrations, {}, [&](Row& row) {
+  SLUICE_CHECK(connection.each(sql::migration_list, {}, [&](Row& row) {
     const int version = static_cast<int>(row.integer());
     row.view();  // the name is for people
     applied.emplace(version, row.text());
@@ -51,13 +51,13 @@ Result<void> refuse_foreign(const Applied& applied) {
 Result<std::vector<MigrationStep>> bring_up_to_date(Connection& connection, Timestamp now) {
   SLUICE_TRY(auto applied, applied_migrations(connection));
   SLUICE_CHECK(refuse_foreign(applied));
-  SLUICE_CHECK(connection.run(sql::create_migrations_table, {}));
+  SLUICE_CHECK(connection.run(sql::migration_table, {}));
   std::vector<MigrationStep> steps;
   for (const sql::Migration& migration : sql::migrations) {
     const bool missing = !applied.contains(migration.version);
     if (missing) {
       SLUICE_CHECK(connection.script(migration.text));
-      SLUICE_CHECK(connection.run(sql::record_migration, {{":version", migration.version},
+      SLUICE_CHECK(connection.run(sql::migration_record, {{":version", migration.version},
                                                           {":name", migration.name},
                                                           {":checksum", checksum(migration.text)},
                                                           {":now", now}}));

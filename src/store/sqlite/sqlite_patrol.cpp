@@ -192,7 +192,7 @@ Result<PatrolStep> SqliteStore::patrol(const PatrolRequest& request) {
                                  SLUICE_CHECK(save(connection, request, (*seen)->next, now));
                                  return PatrolStep{true, (*seen)->round_over, (*seen)->rows, std::move(healed)};
                                });
-  if (step && !step->healed.empty()) bell_->ring();
+  if (step && !step->healed.empty()) bell_->notify();
   return step;
 }
 

@@ -1,8 +1,7 @@
 #include "core/json.hpp"
 #include "core/try.hpp"
-#include "store/sqlite/filter_params.hpp"
-#include "store/sqlite/json_list.hpp"
-#include "store/sqlite/operation_rows.hpp"
+#include "store/sqlite/query_params.hpp"
+#include "store/sqlite/sqlite_records.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
 
 namespace sluice::store::sqlite {
@@ -41,7 +40,7 @@ Result<std::int64_t> freeze(Connection& connection, const PlanRequest& request, 
                                              {":discarded", discarded},
                                              {":limit", limit}});
   }
-  auto params = joined(cluster_params(request.filter), {{":operation_id", request.id}});
+  auto params = joined(group_params(request.filter), {{":operation_id", request.id}});
   return connection.run(discarded ? sql::plan_discarded : sql::plan_dead,
                         joined(std::move(params), dead_params(request.filter), {{":limit", limit}}));
 }

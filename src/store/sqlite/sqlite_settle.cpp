@@ -4,7 +4,6 @@
 
 #include "core/try.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
-#include "store/sqlite/tentative.hpp"
 
 namespace sluice::store::sqlite {
 namespace {
@@ -145,7 +144,7 @@ Result<RegistryVersion> registry_version(Connection& connection) {
 }
 
 Result<bool> record_handled(Connection& connection, const HandledKey& key, const Uuid& event_id, Timestamp now) {
-  auto recorded = connection.run(sql::record_handled, {{":handler_name", key.handler_name},
+  auto recorded = connection.run(sql::handled_record, {{":handler_name", key.handler_name},
                                                        {":idempotency_key", key.idempotency_key},
                                                        {":now", now},
                                                        {":event_id", event_id}});
@@ -194,7 +193,7 @@ Result<SettleReport> SqliteStore::settle(std::span<const SettleItem> items, std:
   auto report = database_->write(durability, [&](Connection& connection) {
     return settle_on(connection, {items, based_on, clock_(), boot_});
   });
-  if (report && gives_back(items)) bell_->ring();
+  if (report && gives_back(items)) bell_->notify();
   return report;
 }
 

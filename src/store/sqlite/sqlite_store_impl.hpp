@@ -1,8 +1,4 @@
-// The store over one Database, declared once and defined by role: sqlite_publish.cpp, sqlite_claim.cpp,
-// sqlite_settle.cpp, sqlite_effect.cpp, sqlite_maintain.cpp, sqlite_patrol.cpp, sqlite_administer.cpp,
-// sqlite_generation.cpp, sqlite_triage.cpp, sqlite_plan.cpp, sqlite_operate.cpp, sqlite_operate_step.cpp,
-// sqlite_audit.cpp, sqlite_diagnose.cpp, sqlite_gauge.cpp, sqlite_register.cpp, sqlite_switch.cpp, sqlite_listen.cpp
-// and sqlite_migrate.cpp.
+// The class behind open_sqlite, declared once; its roles are defined by topic in the files beside it.
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,7 @@
 #include "core/json.hpp"
 #include "core/try.hpp"
-#include "store/sqlite/event_rows.hpp"
-#include "store/sqlite/filter_params.hpp"
+#include "store/sqlite/query_params.hpp"
+#include "store/sqlite/sqlite_records.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
 
 namespace sluice::store::sqlite {
@@ -38,8 +38,7 @@ Result<DeadPage> SqliteStore::list_dead(const EventFilter& filter, int limit, co
   return database_->read([&](Connection& connection) -> Result<DeadPage> {
     // One more than asked for tells whether there is a next page.
     SLUICE_CHECK(connection.each(
-        sql::list_dead,
-        joined(cluster_params(filter), dead_params(filter, after), {{":limit", std::int64_t{limit} + 1}}),
+        sql::dead_list, joined(group_params(filter), dead_params(filter, after), {{":limit", std::int64_t{limit} + 1}}),
         [&](Row& row) { page.events.push_back(read_event(row)); }));
     if (page.events.size() > static_cast<std::size_t>(limit)) {
       page.events.pop_back();
@@ -52,9 +51,9 @@ Result<DeadPage> SqliteStore::list_dead(const EventFilter& filter, int limit, co
 Result<std::int64_t> SqliteStore::count_dead(const EventFilter& filter, std::int64_t limit) {
   if (limit < 1) return 0;
   return database_->read([&](Connection& connection) -> Result<std::int64_t> {
-    SLUICE_TRY(auto counted, connection.first(sql::count_dead,
-                                              joined(cluster_params(filter), dead_params(filter), {{":limit", limit}}),
-                                              [](Row& row) { return row.integer(); }));
+    SLUICE_TRY(auto counted,
+               connection.first(sql::dead_count, joined(group_params(filter), dead_params(filter), {{":limit", limit}}),
+                                [](Row& row) { return row.integer(); }));
     return counted.value_or(0);
   });
 }
@@ -62,8 +61,8 @@ Result<std::int64_t> SqliteStore::count_dead(const EventFilter& filter, std::int
 Result<std::int64_t> SqliteStore::count_unacknowledged(std::int64_t limit) {
   if (limit < 1) return 0;
   return database_->read([&](Connection& connection) -> Result<std::int64_t> {
-    SLUICE_TRY(auto counted, connection.first(sql::count_unacknowledged, {{":limit", limit}},
-                                              [](Row& row) { return row.integer(); }));
+    SLUICE_TRY(auto counted,
+               connection.first(sql::dead_unacknowledged, {{":limit", limit}}, [](Row& row) { return row.integer(); }));
     return counted.value_or(0);
   });
 }
@@ -80,7 +79,7 @@ Result<std::vector<std::string>> SqliteStore::fingerprints(const std::string& pr
 Result<std::vector<FailureGroup>> SqliteStore::failure_groups(const EventFilter& filter) {
   return database_->read([&](Connection& connection) -> Result<std::vector<FailureGroup>> {
     std::vector<FailureGroup> groups;
-    SLUICE_CHECK(connection.each(sql::failure_groups, joined(cluster_params(filter), dead_params(filter)),
+    SLUICE_CHECK(connection.each(sql::failure_groups, joined(group_params(filter), dead_params(filter)),
                                  [&](Row& row) { groups.push_back(read_group(row)); }));
     return groups;
   });
@@ -92,10 +91,10 @@ Result<std::int64_t> SqliteStore::acknowledge(const std::string& fingerprint, bo
   }
   return database_->write([&](Connection& connection) -> Result<std::int64_t> {
     const Timestamp now = clock_();
-    auto marked = connection.run(sql::acknowledge, {{":at", known ? std::optional{now} : std::nullopt},
-                                                    {":by", known ? std::string_view{actor.name} : ""},
-                                                    {":reason", known ? std::string_view{actor.reason} : ""},
-                                                    {":fingerprint", fingerprint}});
+    auto marked = connection.run(sql::failure_acknowledge, {{":at", known ? std::optional{now} : std::nullopt},
+                                                            {":by", known ? std::string_view{actor.name} : ""},
+                                                            {":reason", known ? std::string_view{actor.reason} : ""},
+                                                            {":fingerprint", fingerprint}});
     if (!marked) return std::move(marked).error();
     if (*marked == 0) {
       return Error{ErrorCode::not_found, Retry::never, "nothing ever failed with the fingerprint '" + fingerprint + "'",

@@ -1,4 +1,4 @@
-// Bulk operations as the store finds them, and the refusals that several roles share.
+// Rows of the outbox and of its neighbours as values of the seam, and the refusals that several roles share.
 #pragma once
 
 #include <string>
@@ -6,8 +6,19 @@
 
 #include "store/operation_record.hpp"
 #include "store/sqlite/connection.hpp"
+#include "store/store.hpp"
 
 namespace sluice::store::sqlite {
+
+/// The columns of event_get, event_list, event_list_failed and dead_list.
+EventRecord read_event(Row& row);
+/// The columns of claim_fresh and claim_due after `due`, before the claim at `now`: `claim_seq` is the one it will have
+/// after it.
+ClaimedEvent read_candidate(Row& row, Generation generation, Timestamp now);
+AuditRecord read_audit(Row& row);
+Deployment read_deployment(Row& row);
+Status read_status(Row& row);
+std::vector<HandlerProgress> read_progress(Row& row);
 
 /// The columns of operation_get and operation_list.
 OperationRecord read_operation(Row& row);

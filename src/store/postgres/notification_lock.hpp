@@ -1,13 +1,13 @@
-// Who may sleep, where only sleepers are rung.
+// Whether publishers must notify, where they do so only while every worker is idle.
 //
 // Two advisory locks per channel. `awake` is held shared by each process that works; the process that gets
 // it exclusively is the last one to fall asleep. That one takes `bell` exclusively: publishers that cannot
-// have it shared ring. Publishers that got it shared do not ring and keep it until they commit, so `bell`
-// is free only when every event published without a ring is visible: one more look, and it may sleep.
+// have it shared notify. Publishers that got it shared do not and keep it until they commit, so `bell` is
+// free only when every event published without a notification is visible: one more claim, and it may sleep.
 //
 // A crash frees the locks of a process, and the next in the queue becomes the last one.
 //
-// Thread-safety: none; belongs to the ear's thread.
+// Thread-safety: none; belongs to the listener's thread.
 #pragma once
 
 #include <chrono>
@@ -19,19 +19,19 @@
 
 namespace sluice::store {
 
-class Baton {
+class NotificationLock {
  public:
   using Clock = std::chrono::steady_clock;
   /// Steps on the way to sleep, by name, for whoever wants to interfere: `awake`, `requested`, `last`,
   /// `bell`, `asleep`.
   using Observer = std::function<void(std::string_view step)>;
 
-  static Result<Baton> take(const pq::ConnectOptions& options, std::string channel, Observer observer);
+  static Result<NotificationLock> take(const pq::ConnectOptions& options, std::string channel, Observer observer);
 
-  /// One step towards sleep, or away from it when there is work. True: the workers should look now.
+  /// One step towards sleep, or away from it when there is work. True: the workers should claim now.
   Result<bool> step(bool busy);
 
-  /// Rung: this process is awake from now on, whatever it finds.
+  /// Notified: this process is awake from now on, whatever it finds.
   Result<void> wake();
 
   /// When step() should be called again although nothing happens on the socket.
@@ -47,7 +47,7 @@ class Baton {
     asleep,     ///< has both
   };
 
-  Baton(pq::Connection connection, std::string channel, Observer observer);
+  NotificationLock(pq::Connection connection, std::string channel, Observer observer);
   void enter(State state, std::string_view name);
   void again_in(Clock::duration rest) { next_step_ = Clock::now() + rest; }
   Result<bool> ask(const pq::Statement& statement);

@@ -1,5 +1,5 @@
-// The ear of a process: a connection that does nothing but LISTEN, and where only sleepers are rung, a
-// baton per channel.
+// The listener connection of a process: it does nothing but LISTEN. Where publishers notify only while every worker is
+// idle, there is a notification lock per channel.
 #pragma once
 
 #include <atomic>
@@ -9,25 +9,25 @@
 #include <vector>
 
 #include "store/observe.hpp"
-#include "store/postgres/postgres_baton.hpp"
+#include "store/postgres/notification_lock.hpp"
 #include "store/postgres/pq_pool.hpp"
 
 namespace sluice::store {
 
-struct EarOptions {
+struct ListenerOptions {
   pq::ConnectOptions connection;
   std::vector<std::string> channels;
   std::string probe_channel;  ///< nobody else's
-  Baton::Observer observer;
+  NotificationLock::Observer observer;
 };
 
-class PostgresEar final : public ListenerConnection {
+class PostgresListener final : public ListenerConnection {
  public:
-  /// `notes` are connections for probes and calls to others; outlives the ear.
-  static Result<std::unique_ptr<ListenerConnection>> open(EarOptions options, pq::Pool& notes);
-  ~PostgresEar() override;
-  PostgresEar(const PostgresEar&) = delete;
-  PostgresEar& operator=(const PostgresEar&) = delete;
+  /// `notes` are connections for probes and calls to others; outlives it.
+  static Result<std::unique_ptr<ListenerConnection>> open(ListenerOptions options, pq::Pool& notes);
+  ~PostgresListener() override;
+  PostgresListener(const PostgresListener&) = delete;
+  PostgresListener& operator=(const PostgresListener&) = delete;
 
   Result<Heard> wait(Duration at_most) override;
   Result<void> probe() override;
@@ -37,23 +37,23 @@ class PostgresEar final : public ListenerConnection {
   [[nodiscard]] std::string obstacle() const override { return obstacle_; }
 
  private:
-  PostgresEar(EarOptions options, pq::Pool& notes, pq::Connection connection);
+  PostgresListener(ListenerOptions options, pq::Pool& notes, pq::Connection connection);
   Result<void> start();
   Result<void> follow_mode();
   Result<void> finish_waking();
   Result<Heard> read_notes();
-  Result<bool> step_batons();
+  Result<bool> step_locks();
   Result<void> notify(const std::string& channel);
-  Result<void> poll_until(Baton::Clock::time_point deadline);
+  Result<void> poll_until(NotificationLock::Clock::time_point deadline);
   void signal();
 
-  EarOptions options_;
+  ListenerOptions options_;
   pq::Pool& notes_;
   pq::Connection connection_;
-  std::vector<Baton> batons_;  // empty: every publish rings
+  std::vector<NotificationLock> locks_;  // empty: every publish notifies
   std::atomic<bool> busy_ = false;
   std::atomic<bool> interrupted_ = false;
-  std::atomic<bool> batons_in_use_ = false;
+  std::atomic<bool> locks_in_use_ = false;
   std::string obstacle_;
   bool waking_ = false;
   int signal_descriptor_ = -1;

@@ -1,4 +1,4 @@
--- A page of dead letters of some kinds of failure, newest first. Index outbox_dead_clusters: a page of each
+-- A page of dead letters of some groups, newest first. Index outbox_dead_clusters: a page of each
 -- kind, then the pages are merged.
 select e.id, e.seq, e.event_type, e.event_version, e.occurred_at, e.source, e.target, e.workspace_id, core.payload_text(e.payload, 67108864), e.idempotency_key,
        e.trace_context, e.content_class, e.channel, e.generation, e.status, e.attempts, e.last_error, e.failure_class,

@@ -1,4 +1,4 @@
-// Filters of the seam as parameters of the statements that honour them, each in one order.
+// Filters of the seam and lists of names as parameters of statements, each in one order.
 #pragma once
 
 #include <optional>
@@ -18,15 +18,21 @@ std::optional<std::string_view> prefix_of(const std::string& pattern);
 /// None when the pattern is empty or a prefix.
 std::optional<std::string_view> exactly(const std::string& pattern);
 
-/// For list_events and list_failed_events, from `:status` to `:until`.
+/// For event_list and event_list_failed, from `:status` to `:until`.
 std::vector<Param> event_params(const EventFilter& filter);
-/// For list_dead, count_dead, failure_groups, plan_dead and plan_discarded, from `:event_type` to `:fingerprint`:
-/// what the kind of failure tells.
-std::vector<Param> cluster_params(const EventFilter& filter);
+/// For dead_list, dead_count, failure_groups, plan_dead and plan_discarded, from `:event_type` to `:fingerprint`:
+/// what the group of failures tells.
+std::vector<Param> group_params(const EventFilter& filter);
 /// For the same, from `:since` to `:except`: what the event tells.
 std::vector<Param> dead_params(const EventFilter& filter, const std::optional<DeadCursor>& after = {});
 
 /// `first`, then `second`, then `last`.
 std::vector<Param> joined(std::vector<Param> first, std::vector<Param> second, std::initializer_list<Param> last = {});
+
+std::string json_list(const std::vector<std::string>& names);
+/// None for an empty list, where that means "no filter".
+std::optional<std::string> json_filter(const std::vector<std::string>& names);
+/// The next column, written by json_list.
+std::vector<std::string> read_list(Row& row);
 
 }  // namespace sluice::store::sqlite

@@ -1,8 +1,10 @@
-#include "store/sqlite/filter_params.hpp"
+#include "store/sqlite/query_params.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <limits>
+
+#include "core/json.hpp"
 
 namespace sluice::store::sqlite {
 namespace {
@@ -53,7 +55,7 @@ std::vector<Param> event_params(const EventFilter& filter) {
           {":until", filter.until}};
 }
 
-std::vector<Param> cluster_params(const EventFilter& filter) {
+std::vector<Param> group_params(const EventFilter& filter) {
   return {{":event_type", exactly(filter.event_type)}, {":type_prefix", prefix_of(filter.event_type)},
           {":source", given(filter.source)},           {":target", given(filter.target)},
           {":error_class", given(filter.error_class)}, {":fingerprint", given(filter.fingerprint)}};
@@ -79,6 +81,36 @@ std::vector<Param> joined(std::vector<Param> first, std::vector<Param> second, s
   std::move(second.begin(), second.end(), std::back_inserter(first));
   first.insert(first.end(), last.begin(), last.end());
   return first;
+}
+
+std::string json_list(const std::vector<std::string>& names) {
+  std::string text = "[";
+  for (const std::string& name : names) {
+    if (text.size() > 1) text += ',';
+    json::append_quoted(text, name);
+  }
+  return text + ']';
+}
+
+std::optional<std::string> json_filter(const std::vector<std::string>& names) {
+  if (names.empty()) return std::nullopt;
+  return json_list(names);
+}
+
+std::vector<std::string> read_list(Row& row) {
+  std::vector<std::string> names;
+  const std::string text = row.text();
+  const auto elements = json::elements(text, "list");
+  if (!elements) {
+    row.damaged(elements.error().message);
+    return names;
+  }
+  for (const std::string_view element : *elements) {
+    auto name = json::string_value(element, "list");
+    if (!name) row.damaged(name.error().message);
+    names.push_back(name ? *std::move(name) : std::string{});
+  }
+  return names;
 }
 
 }  // namespace sluice::store::sqlite

@@ -1,10 +1,4 @@
--- A page of events, newest first by insert order (primary key).
-select seq, content_class, channel, generation, status, attempts, last_error, failure_class, fingerprint,
-       first_failed_at, failure_history, claimed_at, claimed_by, claim_seq, retry_after, ordering_key,
-       published_at, delivered_at, failed_at, deleted_at, progress,
-       id, event_type, event_version, occurred_at, source, target, workspace_id, payload, idempotency_key, trace_context
-from outbox
-where seq < :before_seq
+  -- What an EventFilter asks of a row of the outbox.
   and (:status is null or status = :status)
   and (:include_deleted or deleted_at is null)
   -- Looked up once; then compared without reading the row.
@@ -21,5 +15,3 @@ where seq < :before_seq
   and (:text is null or instr(lower(last_error), lower(:text)))
   and (:since is null or occurred_at >= :since)
   and (:until is null or occurred_at < :until)
-order by seq desc
-limit :limit
