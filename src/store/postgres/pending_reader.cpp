@@ -13,7 +13,7 @@ constexpr auto kMostRemembered = static_cast<std::size_t>(kGaugeLook);
 constexpr auto kOneMore = static_cast<std::int32_t>(kGaugeLook) + 1;  // tells "all" from "at least"
 constexpr std::int32_t kMostReadAtOnce = 10 * kOneMore;               // of all generations
 
-/// Rows of gauge_look.sql: one sums up, the others are numbers.
+/// Rows of gauge_scan.sql: one sums up, the others are numbers.
 PendingLook look_of(const pq::Rows& rows) {
   PendingLook look;
   look.numbers.reserve(static_cast<std::size_t>(rows.size()));
