@@ -1,6 +1,6 @@
 # embed_sql(<target> NAMESPACE <ns> HEADER <file.hpp> DIR <folder>): turns every .sql file below
 # <folder>/query into a constant of the file's name, and the numbered files below <folder>/migration
-# into one ordered array. The file name is the constant, the statement name and the metric label. The header declares,
+# into one ordered array. What several queries have in common stands once below <folder>/part; `{{name}}` takes it in. The file name is the constant, the statement name and the metric label. The header declares,
 # a file beside it defines.
 set(SLUICE_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/embed_sql_script.cmake)
 
@@ -9,7 +9,7 @@ function(embed_sql target)
   set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_DIR})
   set(header ${CMAKE_CURRENT_BINARY_DIR}/generated/${ARG_HEADER})
   string(REGEX REPLACE "\\.hpp$" ".cpp" definitions ${header})
-  file(GLOB sources CONFIGURE_DEPENDS ${folder}/query/*.sql ${folder}/migration/*.sql ${folder}/admin/*.sql)
+  file(GLOB sources CONFIGURE_DEPENDS ${folder}/query/*.sql ${folder}/part/*.sql ${folder}/migration/*.sql ${folder}/admin/*.sql)
   add_custom_command(
     OUTPUT ${definitions}
     BYPRODUCTS ${header}

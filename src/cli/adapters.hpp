@@ -10,7 +10,11 @@
 #include "config/store_url.hpp"
 #include "ops/entropy.hpp"
 #include "ops/sinks.hpp"
-#include "store/store.hpp"
+#include "store/administer.hpp"
+
+namespace sluice::store {
+class Store;
+}
 
 namespace sluice::cli {
 

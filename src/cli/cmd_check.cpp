@@ -35,7 +35,7 @@ Result<ops::Reading> read(const Session& session, const config::Config& config, 
   session.detail("store: " + config.store.display());
   OpenRequest request{config.store};
   request.longest_statement = kCheckPatience;
-  auto store = session.adapters().open_store(request);
+  auto store = session.open(request);
   if (!store) return std::move(store).error();
   return ops::read_gauge(**store, gauge, thresholds);
 }

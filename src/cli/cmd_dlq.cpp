@@ -56,7 +56,7 @@ Result<Exit> groups(Session& session) {
   if (!query) return query.error();
   const auto opened = session.open_existing();
   if (!opened) return opened.error();
-  store::Store& store = *opened->store;
+  store::Administering& store = *opened->store;
   const auto now = store.now();
   if (!now) return now.error();
   const auto filter = query->filter(store);
@@ -95,7 +95,7 @@ Result<Exit> list_dead(Session& session) {
   if (!query) return query.error();
   const auto opened = session.open_existing();
   if (!opened) return opened.error();
-  store::Store& store = *opened->store;
+  store::Administering& store = *opened->store;
   const auto page = page_of(session.arguments(), *query, store);
   if (!page) return page.error();
   const auto found = ops::list_dead(store, *page);
@@ -113,7 +113,7 @@ Result<Exit> count(Session& session) {
   if (!cap) return cap.error();
   const auto opened = session.open_existing();
   if (!opened) return opened.error();
-  store::Store& store = *opened->store;
+  store::Administering& store = *opened->store;
   const auto filter = query->filter(store);
   if (!filter) return filter.error();
   const auto found = ops::count_dead(store, *filter, *cap);

@@ -62,7 +62,7 @@ Result<RedactionPolicy> policy_of(const Session& session, const config::Config& 
   return policy;
 }
 
-Result<Exit> export_ids(const Session& session, store::Store& store, const RedactionPolicy& policy) {
+Result<Exit> export_ids(const Session& session, store::Administering& store, const RedactionPolicy& policy) {
   for (const std::string& text : session.arguments().positionals) {
     const auto id = Uuid::parse(text, "ID");
     if (!id) return id.error();
@@ -74,7 +74,7 @@ Result<Exit> export_ids(const Session& session, store::Store& store, const Redac
   return Exit::ok;
 }
 
-Result<Exit> export_matching(const Session& session, store::Store& store, const ops::EventQuery& query,
+Result<Exit> export_matching(const Session& session, store::Administering& store, const ops::EventQuery& query,
                              const RedactionPolicy& policy) {
   const auto filter = query.filter(store);
   if (!filter) return filter.error();

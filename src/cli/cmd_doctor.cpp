@@ -18,7 +18,7 @@ Result<ops::DoctorReport> examine(const Session& session) {
   OpenRequest request{config->store};
   request.needs_schema = false;
   request.longest_statement = kDoctorPatience;
-  auto store = session.adapters().open_store(request);
+  auto store = session.open(request);
   if (!store) {
     if (store.error().code == ErrorCode::invalid) return std::move(store).error();
     return ops::report_unreachable(config->store.display(), store.error());

@@ -25,7 +25,7 @@ void print_check(const Session& session, const ops::RetireCheck& check) {
 }
 
 // Whoever still publishes to it may have done so between the check and the change.
-Result<void> name_the_rest(const Session& session, store::Store& store, Generation generation) {
+Result<void> name_the_rest(const Session& session, store::Administering& store, Generation generation) {
   const auto survey = ops::survey_generations(store);
   if (!survey) return survey.error();
   const auto left = survey->of(generation).left();

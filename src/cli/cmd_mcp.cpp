@@ -17,7 +17,7 @@ std::string executor_name(const ops::Entropy& entropy) {
   return "mcp-" + make_uuid_v7(entropy.clock(), entropy.random()).to_string();
 }
 
-void announce(const Session& session, const store::Store& store, const mcp::Limits& limits) {
+void announce(const Session& session, const store::Administering& store, const mcp::Limits& limits) {
   session.note("mcp: store " + store.display_name() + ", " +
                (limits.read_only ? "read-only"
                                  : "at most " + counted(limits.max_rows, "event") + " replayed, " +

@@ -67,7 +67,7 @@ void print_whole(const Session& session, const store::OperationRecord& operation
                {"ended", time(operation.ended_at)}});
 }
 
-Result<Exit> show_items(const Session& session, store::Operating& store, const Uuid& id) {
+Result<Exit> show_items(const Session& session, store::Administering& store, const Uuid& id) {
   std::int64_t after = 0;
   for (;;) {
     const auto items = store.operation_items(id, ops::kMaxPage, after);

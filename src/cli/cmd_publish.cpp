@@ -64,7 +64,7 @@ ops::Pacing pacing(const Adapters& adapters) {
 }
 
 // What keeps a pending event from being delivered, in words; empty where nothing does, or where it cannot be told.
-std::string obstacle(store::Store& store, const Uuid& id) {
+std::string obstacle(store::Administering& store, const Uuid& id) {
   const auto story = ops::tell_story(store, id);
   const auto workers = store.workers(ops::kAliveWithin);
   if (!story || !workers || story->event.status != Status::pending) return {};
@@ -103,7 +103,8 @@ Exit tell(const Session& session, const ops::Awaited& awaited, Duration timeout)
   return Exit::failed;
 }
 
-Result<Exit> wait(const Session& session, store::Store& store, const ops::Published& published, Duration timeout) {
+Result<Exit> wait(const Session& session, store::Administering& store, const ops::Published& published,
+                  Duration timeout) {
   const std::string why = obstacle(store, published.event.envelope.event_id());
   if (!why.empty()) session.note("waiting up to " + to_text(timeout) + ", though " + why);
   const auto awaited =
@@ -120,7 +121,7 @@ Result<Duration> wait_timeout(const Arguments& arguments) {
 }
 
 // A duplicate as it is stored; who may publish and not read is told no more than that it is one.
-std::string told(store::Store& store, const ops::Published& published) {
+std::string told(store::Administering& store, const ops::Published& published) {
   if (published.outcome == store::PublishOutcome::published) {
     return ops::to_json(published.event, published.outcome);
   }

@@ -8,6 +8,7 @@
 #include "cli/noun.hpp"
 #include "cli/session.hpp"
 #include "ops/json_object.hpp"
+#include "store/store.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -82,7 +83,7 @@ Result<Exit> serve(Session& session) {
   Interruption& interruption = *session.adapters().interruption;
   interruption.arm();
   interruption.arm_reload();
-  auto store = session.open(*config, Session::Access::create, connections(*config));
+  auto store = session.open_whole(*config, Session::Access::create, connections(*config));
   if (!store) return std::move(store).error();
   const auto generation = Session::generation(*config, **store);
   if (!generation) return generation.error();

@@ -37,7 +37,7 @@ Result<Exit> list_sinks(Session& session) {
   return Exit::ok;
 }
 
-Result<void> print_sink(const Session& session, store::Store& store, const store::SinkRecord& sink) {
+Result<void> print_sink(const Session& session, store::Administering& store, const store::SinkRecord& sink) {
   const auto now = store.now();
   if (!now) return now.error();
   if (session.format() != Format::table) {
@@ -70,7 +70,7 @@ Result<Exit> show_sink(Session& session) {
   return Exit::ok;
 }
 
-using SwitchSink = Result<store::SinkRecord> (*)(store::Switching&, const std::string&, const store::Actor&);
+using SwitchSink = Result<store::SinkRecord> (*)(store::Administering&, const std::string&, const store::Actor&);
 
 Result<Exit> switch_sink(Session& session, SwitchSink use, std::string_view verb) {
   if (auto given = check_reason(session); !given) return std::move(given).error();

@@ -88,7 +88,7 @@ void print_report(Console& console, const ops::StatusReport& report) {
   for (const std::string& line : lines) console.out << printable(line) << '\n';
 }
 
-Result<void> show(const Session& session, store::Store& store) {
+Result<void> show(const Session& session, store::Administering& store) {
   const auto report = ops::report_status(store);
   if (!report) return report.error();
   if (session.format() == Format::table) {

@@ -67,7 +67,8 @@ Result<ops::EventQuery> query_of(const Arguments& arguments) {
   return query;
 }
 
-Result<ops::ListRequest> page_of(const Arguments& arguments, const ops::EventQuery& query, store::Store& store) {
+Result<ops::ListRequest> page_of(const Arguments& arguments, const ops::EventQuery& query,
+                                 store::Administering& store) {
   auto filter = query.filter(store);
   if (!filter) return std::move(filter).error();
   const auto limit = number_of(arguments, {"--limit", kDefaultPage, 1, ops::kMaxPage});

@@ -21,6 +21,6 @@ std::vector<Option> combined(std::vector<Option> first, std::vector<Option> seco
 Result<ops::EventQuery> query_of(const Arguments& arguments);
 
 /// The filter, and the page that was asked for.
-Result<ops::ListRequest> page_of(const Arguments& arguments, const ops::EventQuery& query, store::Store& store);
+Result<ops::ListRequest> page_of(const Arguments& arguments, const ops::EventQuery& query, store::Administering& store);
 
 }  // namespace sluice::cli

@@ -2,6 +2,8 @@
 
 #include <ostream>
 
+#include "store/store.hpp"
+
 namespace sluice::cli {
 
 Format format_of(const Arguments& arguments) {
@@ -13,8 +15,21 @@ Format format_of(const Arguments& arguments) {
 Session::Session(const Arguments& arguments, const config::Sources& sources, Console& console, const Adapters& adapters)
     : arguments_(arguments), sources_(sources), console_(console), adapters_(adapters), format_(format_of(arguments)) {}
 
-Result<std::unique_ptr<store::Store>> Session::open(const config::Config& config, Access access,
-                                                    int connections) const {
+Result<std::unique_ptr<store::Administering>> Session::open(const config::Config& config, Access access,
+                                                            int connections) const {
+  auto store = open_whole(config, access, connections);
+  if (!store) return std::move(store).error();
+  return std::unique_ptr<store::Administering>{*std::move(store)};
+}
+
+Result<std::unique_ptr<store::Administering>> Session::open(const OpenRequest& request) const {
+  auto store = adapters_.open_store(request);
+  if (!store) return std::move(store).error();
+  return std::unique_ptr<store::Administering>{*std::move(store)};
+}
+
+Result<std::unique_ptr<store::Store>> Session::open_whole(const config::Config& config, Access access,
+                                                          int connections) const {
   detail("store: " + config.store.display());
   OpenRequest request{config.store, false, true, connections};
   request.create = access == Access::create || access == Access::create_schema;

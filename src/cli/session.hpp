@@ -37,12 +37,16 @@ class Session {
   };
   struct Opened {
     config::Config config;
-    std::unique_ptr<store::Store> store;
+    std::unique_ptr<store::Administering> store;
   };
   /// The configuration and the store that it names, which must exist.
   Result<Opened> open_existing() const;
 
-  Result<std::unique_ptr<store::Store>> open(const config::Config& config, Access access, int connections = 2) const;
+  Result<std::unique_ptr<store::Administering>> open(const config::Config& config, Access access,
+                                                     int connections = 2) const;
+  Result<std::unique_ptr<store::Administering>> open(const OpenRequest& request) const;
+  /// With all its roles: for whoever delivers.
+  Result<std::unique_ptr<store::Store>> open_whole(const config::Config& config, Access access, int connections) const;
 
   /// The flag or environment decides; else the store's newest live one.
   static Result<Generation> generation(const config::Config& config, store::Administering& store);

@@ -133,7 +133,7 @@ TEST(Decide, ExhaustedFailsTheEventWhenTheOthersHadTheirChance) {
 TEST(Decide, ATerminalFailureWaitsForAnotherContextsFirstTry) {
   const Decision decision = decide(attempt({"a.one", "b.one"}, {refused("a.one")}));
   EXPECT_EQ(decision.settlement.next, Status::pending);
-  EXPECT_TRUE(of(decision, "a.one").exhausted);
+  EXPECT_TRUE(of(decision, "a.one").out_of_attempts);
   EXPECT_EQ(decision.settlement.lane, "b");
 
   // Context b handles it: now the event fails, with the error of a.one.
@@ -239,7 +239,7 @@ TEST(Expire, AttemptsNeverPassTheMaximum) {
 
 TEST(Expire, AHandlerThatIsOutOfAttemptsStaysSo) {
   HandlerProgress spent = progress_of("b.spent", 5, "refused");
-  spent.exhausted = true;
+  spent.out_of_attempts = true;
   Expired made{.attempts = 5, .progress = {spent, progress_of("a.other", 0)}, .hosted = {"a.other"}};
   made.served = {"a.other", "a.untried"};
   made.progress.push_back(progress_of("a.untried", 0));
@@ -255,7 +255,7 @@ TEST(Expire, AHandlerThatIsOutOfAttemptsStaysSo) {
 
 TEST(Expire, WithAFirstTryOfEverybodyTheEventFailsWithTheErrorOfTheSpentHandler) {
   HandlerProgress spent = progress_of("b.spent", 5, "refused");
-  spent.exhausted = true;
+  spent.out_of_attempts = true;
   const Settlement settlement = expire(Expired{
       .attempts = 5, .progress = {spent, progress_of("a.other", 0)}, .hosted = {"a.other"}, .served = {"a.other"}});
   EXPECT_EQ(settlement.next, Status::failed);

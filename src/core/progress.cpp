@@ -26,7 +26,7 @@ Result<void> read(HandlerProgress& progress, const json::Member& member) {
   if (member.name == "last_error") return text(progress.last_error);
   if (member.name == "error_class") return text(progress.error_class);
   if (member.name == "fingerprint") return text(progress.fingerprint);
-  if (member.name == "exhausted") progress.exhausted = member.value == "true";
+  if (member.name == "exhausted") progress.out_of_attempts = member.value == "true";
   if (member.name == "attempts") {
     std::from_chars(member.value.data(), member.value.data() + member.value.size(), progress.attempts);
   }
@@ -51,7 +51,7 @@ std::string progress_to_json(const std::vector<HandlerProgress>& progress) {
     json::append_quoted(out, one.handler_name);
     out += R"(,"attempts":)" + std::to_string(one.attempts);
     out += R"(,"due":")" + to_iso8601(one.due) + '"';
-    if (one.exhausted) out += R"(,"exhausted":true)";
+    if (one.out_of_attempts) out += R"(,"exhausted":true)";
     member(out, "last_error", one.last_error);
     member(out, "error_class", one.error_class);
     member(out, "fingerprint", one.fingerprint);

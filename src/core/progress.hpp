@@ -14,10 +14,10 @@ namespace sluice {
 /// One handler that has not handled the event yet.
 struct HandlerProgress {
   std::string handler_name;
-  int attempts = 0;        ///< failed attempts of this handler in this cycle
-  Timestamp due{};         ///< not before
-  bool exhausted = false;  ///< it will not be tried again in this cycle
-  std::string last_error;  ///< of its latest failure
+  int attempts = 0;              ///< failed attempts of this handler since the last replay
+  Timestamp due{};               ///< not before
+  bool out_of_attempts = false;  ///< it will not be tried again before a replay
+  std::string last_error;        ///< of its latest failure
   std::string error_class;
   std::string fingerprint;
 

@@ -142,7 +142,7 @@ SurfaceParts Daemon::surface_parts(const config::Config& config) {
     delivery_.wake();
     wake_pullers();
   };
-  return {std::move(desk), parts_.logger, metrics_, parts_.uniform01, failure_listener()};
+  return {parts_.store, std::move(desk), parts_.logger, metrics_, parts_.uniform01, failure_listener()};
 }
 
 // Requests may come in, and workers may hear, before the surface is known here.

@@ -18,7 +18,7 @@ bool declares(const config::Config& config, std::string_view handler) {
 }
 
 // A subscription that is gone already is what was wanted.
-Result<void> unsubscribe(store::Registering& store, Generation generation, const std::string& handler) {
+Result<void> unsubscribe(store::Administering& store, Generation generation, const std::string& handler) {
   auto done = store.unsubscribe(generation, handler, kReload);
   if (!done && done.error().code != ErrorCode::not_found) return done;
   return {};

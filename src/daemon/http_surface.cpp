@@ -96,9 +96,9 @@ HttpSurface::HttpSurface(const config::Config& config, SurfaceParts parts)
     : desk_(parts.desk),
       logger_(parts.logger),
       traffic_(parts.metrics.traffic),
-      presence_(desk_.store, desk_.generation),
-      settling_(desk_.store, presence_, logger_, settling_options(config, parts)),
-      pulling_(desk_.store, settling_, presence_, pull_options(config, desk_.generation, parts.metrics)),
+      presence_(parts.store, desk_.generation),
+      settling_(parts.store, presence_, logger_, settling_options(config, parts)),
+      pulling_(parts.store, settling_, presence_, pull_options(config, desk_.generation, parts.metrics)),
       generations_(desk_.store),
       queue_(desk_.store, {.stored = desk_.claimable,
                            .check =

@@ -24,6 +24,7 @@
 namespace sluice::daemon {
 
 struct SurfaceParts {
+  store::Store& store;  ///< for workers that pull
   http::Desk desk;
   telemetry::Logger logger;
   telemetry::MetricSet& metrics;

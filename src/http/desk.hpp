@@ -9,7 +9,7 @@
 #include "core/retention.hpp"
 #include "ops/entropy.hpp"
 #include "sink/sink.hpp"
-#include "store/store.hpp"
+#include "store/administer.hpp"
 
 namespace sluice::http {
 
@@ -31,7 +31,7 @@ struct Exposed {
 };
 
 struct Desk {
-  store::Store& store;
+  store::Administering& store;
   ops::Entropy entropy;
   Generation generation = kFirstGeneration;  ///< that the workers of this process claim
   RetentionPolicies retention;

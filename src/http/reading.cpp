@@ -79,13 +79,13 @@ Result<ops::EventQuery> query_of(const Call& call) {
   return ops::EventQuery::parse(call.request.parameter("filter").value_or(""));
 }
 
-Result<store::EventFilter> filter_of(const Call& call, store::Store& store) {
+Result<store::EventFilter> filter_of(const Call& call, store::Administering& store) {
   const auto query = query_of(call);
   if (!query) return query.error();
   return query->filter(store);
 }
 
-Result<ops::ListRequest> page_of(const Call& call, store::Store& store) {
+Result<ops::ListRequest> page_of(const Call& call, store::Administering& store) {
   if (auto known = check_query(call, {"filter", "limit", "cursor"}); !known) return std::move(known).error();
   auto filter = filter_of(call, store);
   if (!filter) return std::move(filter).error();

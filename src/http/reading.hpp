@@ -46,9 +46,9 @@ ops::Parameter reason_parameter();
 Result<void> check_query(const Call& call, const std::vector<std::string_view>& known);
 Result<int> number_parameter(const Call& call, std::string_view name, int standard, int least, int most);
 Result<ops::EventQuery> query_of(const Call& call);
-Result<store::EventFilter> filter_of(const Call& call, store::Store& store);
+Result<store::EventFilter> filter_of(const Call& call, store::Administering& store);
 /// filter, limit and cursor.
-Result<ops::ListRequest> page_of(const Call& call, store::Store& store);
+Result<ops::ListRequest> page_of(const Call& call, store::Administering& store);
 Result<Uuid> id_of(const Call& call);
 Result<Generation> generation_of(const Call& call);
 

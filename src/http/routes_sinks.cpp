@@ -49,7 +49,7 @@ Error no_such_sink(const std::string& name) {
   return {ErrorCode::not_found, Retry::never, "this daemon has no sink " + name, "name", "`GET /v1/sinks` lists them"};
 }
 
-using SwitchSink = Result<store::SinkRecord> (*)(store::Switching&, const std::string&, const store::Actor&);
+using SwitchSink = Result<store::SinkRecord> (*)(store::Administering&, const std::string&, const store::Actor&);
 
 Result<std::string> change(Desk& desk, const Call& call, SwitchSink use) {
   const auto body = body_of(call, {reason_parameter()});

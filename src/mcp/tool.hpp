@@ -11,7 +11,7 @@
 #include "mcp/allowance.hpp"
 #include "ops/arguments.hpp"
 #include "ops/entropy.hpp"
-#include "store/store.hpp"
+#include "store/administer.hpp"
 
 namespace sluice::mcp {
 
@@ -20,7 +20,7 @@ using ops::Parameter;
 
 /// What the tools work with, for the life of the server.
 struct Desk {
-  store::Store& store;
+  store::Administering& store;
   ops::Entropy entropy;
   RedactionPolicy redaction;
   Allowance allowance;

@@ -5,7 +5,7 @@
 
 namespace sluice::ops {
 
-Result<AuditList> list_audit(store::Auditing& store, const AuditRequest& request) {
+Result<AuditList> list_audit(store::Observing& store, const AuditRequest& request) {
   if (auto limit = check_page(request.limit); !limit) return std::move(limit).error();
   const auto before = read_position(request.cursor);
   if (!before) return before.error();

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "store/store.hpp"
+#include "store/administer.hpp"
 
 namespace sluice::ops {
 
@@ -20,7 +20,7 @@ struct AuditList {
   std::optional<std::string> next_cursor;
 };
 
-Result<AuditList> list_audit(store::Auditing& store, const AuditRequest& request);
+Result<AuditList> list_audit(store::Observing& store, const AuditRequest& request);
 
 std::string to_json(const AuditList& list);
 

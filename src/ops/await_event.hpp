@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "store/store.hpp"
+#include "store/administer.hpp"
 
 namespace sluice::ops {
 

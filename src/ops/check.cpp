@@ -42,7 +42,7 @@ Result<double> parse_threshold(const Gauge& gauge, const std::string& flag, cons
   return value;
 }
 
-Result<Reading> read_lag(store::Store& store) {
+Result<Reading> read_lag(store::Administering& store) {
   const auto due = store.due_backlog();
   if (!due) return due.error();
   if (!due->oldest) return Reading{};
@@ -50,13 +50,13 @@ Result<Reading> read_lag(store::Store& store) {
   return Reading{std::chrono::duration<double>{lag}.count(), {}};
 }
 
-Result<Reading> read_backlog(store::Store& store) {
+Result<Reading> read_backlog(store::Administering& store) {
   const auto due = store.due_backlog();
   if (!due) return due.error();
   return Reading{static_cast<double>(due->count), {}};
 }
 
-Result<Reading> read_dead(store::Store& store, double crit) {
+Result<Reading> read_dead(store::Administering& store, double crit) {
   const auto tally = tally_dead(store, static_cast<std::int64_t>(crit) + 1);
   if (!tally) return tally.error();
   const auto value = static_cast<double>(tally->unacknowledged);
@@ -64,13 +64,13 @@ Result<Reading> read_dead(store::Store& store, double crit) {
   return Reading{value, tally->acknowledged() > 0 ? in_words(*tally) : ""};
 }
 
-Result<Reading> read_queue(store::Store& store) {
+Result<Reading> read_queue(store::Administering& store) {
   const auto usage = store.notify_queue_usage();
   if (!usage) return usage.error();
   return Reading{*usage * 100, {}};
 }
 
-Result<Reading> read_listeners(store::Store& store) {
+Result<Reading> read_listeners(store::Administering& store) {
   const auto workers = store.workers(kAliveWithin);
   if (!workers) return workers.error();
   std::vector<std::string> deaf;
@@ -80,7 +80,7 @@ Result<Reading> read_listeners(store::Store& store) {
   return Reading{static_cast<double>(deaf.size()), joined(deaf, ", ")};
 }
 
-Result<Reading> read_generations(store::Store& store) {
+Result<Reading> read_generations(store::Administering& store) {
   const auto survey = survey_generations(store);
   if (!survey) return survey.error();
   std::int64_t left = 0;
@@ -94,7 +94,7 @@ Result<Reading> read_generations(store::Store& store) {
   return Reading{static_cast<double>(left), joined(abandoned, ", ")};
 }
 
-Result<Reading> read_sinks(store::Store& store) {
+Result<Reading> read_sinks(store::Administering& store) {
   const auto stopped = stopped_sinks(store);
   if (!stopped) return stopped.error();
   std::vector<std::string> words;
@@ -131,7 +131,7 @@ Result<Thresholds> parse_thresholds(const Gauge& gauge, const std::optional<std:
   return thresholds;
 }
 
-Result<Reading> read_gauge(store::Store& store, const Gauge& gauge, const Thresholds& thresholds) {
+Result<Reading> read_gauge(store::Administering& store, const Gauge& gauge, const Thresholds& thresholds) {
   if (gauge.name == "backlog") return read_backlog(store);
   if (gauge.name == "lag") return read_lag(store);
   if (gauge.name == "dlq") return read_dead(store, thresholds.crit);

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "store/store.hpp"
+#include "store/administer.hpp"
 
 namespace sluice::ops {
 
@@ -48,7 +48,7 @@ struct Reading {
   std::string detail;  ///< who or what; may be empty
 };
 /// Counts no further than needed to know that `crit` is reached, where counting is what costs.
-Result<Reading> read_gauge(store::Store& store, const Gauge& gauge, const Thresholds& thresholds);
+Result<Reading> read_gauge(store::Administering& store, const Gauge& gauge, const Thresholds& thresholds);
 
 struct CheckReport {
   const Gauge* gauge = nullptr;

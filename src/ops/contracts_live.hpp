@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ops/contracts.hpp"
-#include "store/store.hpp"
+#include "store/administer.hpp"
 
 namespace sluice::ops {
 

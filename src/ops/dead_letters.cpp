@@ -34,7 +34,7 @@ Result<std::optional<store::DeadCursor>> read_cursor(const std::optional<std::st
 
 }  // namespace
 
-Result<DeadList> list_dead(store::Triaging& store, const ListRequest& request) {
+Result<DeadList> list_dead(store::Observing& store, const ListRequest& request) {
   if (auto limit = check_page(request.limit); !limit) return std::move(limit).error();
   const auto after = read_cursor(request.cursor);
   if (!after) return after.error();
@@ -45,13 +45,13 @@ Result<DeadList> list_dead(store::Triaging& store, const ListRequest& request) {
   return list;
 }
 
-Result<DeadCount> count_dead(store::Triaging& store, const store::EventFilter& filter, std::int64_t cap) {
+Result<DeadCount> count_dead(store::Observing& store, const store::EventFilter& filter, std::int64_t cap) {
   const auto counted = store.count_dead(filter, cap);
   if (!counted) return counted.error();
   return DeadCount{*counted, *counted >= cap};
 }
 
-Result<DeadTally> tally_dead(store::Triaging& store, std::int64_t cap) {
+Result<DeadTally> tally_dead(store::Observing& store, std::int64_t cap) {
   const auto counted = store.count_dead({}, cap);
   if (!counted) return counted.error();
   if (*counted == 0) return DeadTally{};
@@ -68,7 +68,7 @@ std::string in_words(const DeadTally& tally) {
   return words + ", " + std::to_string(tally.acknowledged()) + " acknowledged";
 }
 
-Result<std::string> whole_fingerprint(store::Triaging& store, const std::string& given, const std::string& field) {
+Result<std::string> whole_fingerprint(store::Observing& store, const std::string& given, const std::string& field) {
   constexpr std::size_t kWhole = 16;
   constexpr int kNamed = 4;
   if (given.size() >= kWhole) return given;
@@ -83,7 +83,7 @@ Result<std::string> whole_fingerprint(store::Triaging& store, const std::string&
   return error;
 }
 
-Result<Acknowledged> acknowledge(store::Triaging& store, const std::string& fingerprint, bool known,
+Result<Acknowledged> acknowledge(store::Administering& store, const std::string& fingerprint, bool known,
                                  const store::Actor& actor) {
   auto whole = whole_fingerprint(store, fingerprint, "fingerprint");
   if (!whole) return std::move(whole).error();

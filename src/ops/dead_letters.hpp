@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ops/event_list.hpp"
-#include "store/store.hpp"
+#include "store/administer.hpp"
 
 namespace sluice::ops {
 
@@ -14,14 +14,14 @@ struct DeadList {
   std::vector<store::EventRecord> events;  ///< newest failure first
   std::optional<std::string> next_cursor;  ///< none: this was the last page
 };
-Result<DeadList> list_dead(store::Triaging& store, const ListRequest& request);
+Result<DeadList> list_dead(store::Observing& store, const ListRequest& request);
 
 /// A count that stays cheap however many there are.
 struct DeadCount {
   std::int64_t count = 0;
   bool capped = false;  ///< there are at least this many
 };
-Result<DeadCount> count_dead(store::Triaging& store, const store::EventFilter& filter, std::int64_t cap);
+Result<DeadCount> count_dead(store::Observing& store, const store::EventFilter& filter, std::int64_t cap);
 
 /// The dead letters, and how many of them still need somebody. At most `cap` of either are counted.
 struct DeadTally {
@@ -31,13 +31,13 @@ struct DeadTally {
 
   [[nodiscard]] std::int64_t acknowledged() const { return count - unacknowledged; }
 };
-Result<DeadTally> tally_dead(store::Triaging& store, std::int64_t cap);
+Result<DeadTally> tally_dead(store::Observing& store, std::int64_t cap);
 /// `5 dead letters, 4 acknowledged`
 std::string in_words(const DeadTally& tally);
 
 /// The fingerprint that `given` is the beginning of; `given` itself where nothing failed like that. Refused, naming
 /// `field`, where several begin so.
-Result<std::string> whole_fingerprint(store::Triaging& store, const std::string& given, const std::string& field);
+Result<std::string> whole_fingerprint(store::Observing& store, const std::string& given, const std::string& field);
 
 /// open: nobody said that they know; came_back: somebody did, and it happened again since.
 std::string_view state_of(const store::FailureGroup& group);
@@ -50,7 +50,7 @@ struct Acknowledged {
 };
 
 /// Marks every group of the fingerprint, which may be its beginning. not_found when nothing ever failed like that.
-Result<Acknowledged> acknowledge(store::Triaging& store, const std::string& fingerprint, bool known,
+Result<Acknowledged> acknowledge(store::Administering& store, const std::string& fingerprint, bool known,
                                  const store::Actor& actor);
 
 std::string to_json(const Acknowledged& done);

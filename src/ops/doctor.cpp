@@ -60,7 +60,7 @@ std::vector<Finding> findings_of(const DoctorFacts& facts) {
   return all;
 }
 
-DoctorReport examine(store::Store& store, const DoctorOptions& options) {
+DoctorReport examine(store::Administering& store, const DoctorOptions& options) {
   const auto facts = gather_facts(store, options);
   if (!facts) return report_unreachable(store.display_name(), facts.error());
   return {facts->store, findings_of(*facts)};

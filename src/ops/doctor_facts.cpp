@@ -11,13 +11,13 @@ namespace {
 
 class Gathering {
  public:
-  Gathering(store::Store& store, const DoctorOptions& options) : store_(store), options_(options) {
+  Gathering(store::Administering& store, const DoctorOptions& options) : store_(store), options_(options) {
     facts_.store = store.display_name();
     facts_.retention = options.retention;
   }
 
   Result<DoctorFacts> run() {
-    auto diagnosis = store_.diagnose();
+    auto diagnosis = store_.diagnose(store::DiagnosisDepth::whole);
     if (!diagnosis) return std::move(diagnosis).error();
     facts_.diagnosis = *std::move(diagnosis);
     facts_.unseen = std::move(facts_.diagnosis.unseen);
@@ -88,14 +88,14 @@ class Gathering {
     facts_.hearing = std::move(hearing);
   }
 
-  store::Store& store_;
+  store::Administering& store_;
   const DoctorOptions& options_;
   DoctorFacts facts_;
 };
 
 }  // namespace
 
-Result<DoctorFacts> gather_facts(store::Store& store, const DoctorOptions& options) {
+Result<DoctorFacts> gather_facts(store::Administering& store, const DoctorOptions& options) {
   return Gathering{store, options}.run();
 }
 

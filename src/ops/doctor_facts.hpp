@@ -44,7 +44,7 @@ inline constexpr int kOverdueLook = 20;
 inline constexpr Duration kDeliveryPatience = std::chrono::minutes{5};
 
 /// An error when nothing at all could be seen.
-Result<DoctorFacts> gather_facts(store::Store& store, const DoctorOptions& options);
+Result<DoctorFacts> gather_facts(store::Administering& store, const DoctorOptions& options);
 
 /// Pure: the same facts, the same findings. The most severe first.
 std::vector<Finding> findings_of(const DoctorFacts& facts);

@@ -5,7 +5,7 @@
 namespace sluice::ops {
 namespace {
 
-Result<void> check_doorbell(const store::Store& store) {
+Result<void> check_doorbell(const store::Administering& store) {
   if (store.capabilities().listen) return {};
   Error error =
       invalid("store", store.display_name() +
@@ -23,12 +23,12 @@ std::optional<store::DoorbellMode> parse_doorbell(std::string_view text) {
   return std::nullopt;
 }
 
-Result<store::DoorbellMode> doorbell(store::Store& store) {
+Result<store::DoorbellMode> doorbell(store::Administering& store) {
   if (auto checked = check_doorbell(store); !checked) return std::move(checked).error();
   return store.doorbell();
 }
 
-Result<void> set_doorbell(store::Store& store, store::DoorbellMode mode, const store::Actor& actor) {
+Result<void> set_doorbell(store::Administering& store, store::DoorbellMode mode, const store::Actor& actor) {
   if (auto checked = check_doorbell(store); !checked) return checked;
   return store.set_doorbell(mode, actor);
 }

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "store/store.hpp"
+#include "store/administer.hpp"
 
 namespace sluice::ops {
 
@@ -12,8 +12,8 @@ namespace sluice::ops {
 std::optional<store::DoorbellMode> parse_doorbell(std::string_view text);
 
 /// Refuses where the store has no doorbell to set; otherwise the mode.
-Result<store::DoorbellMode> doorbell(store::Store& store);
-/// The same refusal; otherwise as Listening::set_doorbell.
-Result<void> set_doorbell(store::Store& store, store::DoorbellMode mode, const store::Actor& actor);
+Result<store::DoorbellMode> doorbell(store::Administering& store);
+/// The same refusal; otherwise as Administering::set_doorbell.
+Result<void> set_doorbell(store::Administering& store, store::DoorbellMode mode, const store::Actor& actor);
 
 }  // namespace sluice::ops

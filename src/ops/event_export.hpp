@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/payload_redaction.hpp"
-#include "store/store.hpp"
+#include "store/administer.hpp"
 
 namespace sluice::ops {
 

@@ -6,7 +6,7 @@
 #include "ops/event_list.hpp"
 #include "ops/event_story.hpp"
 #include "ops/publish_event.hpp"
-#include "store/store.hpp"
+#include "store/administer.hpp"
 
 namespace sluice::ops {
 

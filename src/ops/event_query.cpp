@@ -197,7 +197,7 @@ Result<store::EventFilter> EventQuery::filter(Timestamp now) const {
   return filter;
 }
 
-Result<store::EventFilter> EventQuery::filter(store::Store& store) const {
+Result<store::EventFilter> EventQuery::filter(store::Administering& store) const {
   const auto now = store.now();
   if (!now) return now.error();
   auto read = filter(*now);

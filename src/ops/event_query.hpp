@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "store/store.hpp"
+#include "store/administer.hpp"
 
 namespace sluice::ops {
 
@@ -28,7 +28,7 @@ class EventQuery {
   /// The values read. `now` is what `2h` counts back from.
   [[nodiscard]] Result<store::EventFilter> filter(Timestamp now) const;
   /// The same by the store's clock, with the whole of a fingerprint that was given by its beginning.
-  [[nodiscard]] Result<store::EventFilter> filter(store::Store& store) const;
+  [[nodiscard]] Result<store::EventFilter> filter(store::Administering& store) const;
 
   [[nodiscard]] bool empty() const { return words_.empty(); }
   /// The grammar again, in the order of the keys; empty when nothing is filtered.

@@ -162,7 +162,7 @@ StoppedSinks stopped_on_the_way(const std::vector<HandlerState>& handlers,
   return stopped;
 }
 
-Result<std::vector<Wait>> look_around(store::Store& store, const store::EventRecord& event,
+Result<std::vector<Wait>> look_around(store::Administering& store, const store::EventRecord& event,
                                       const std::vector<HandlerState>& handlers, const store::Registry& registry) {
   if (event.status != Status::pending) return std::vector<Wait>{};
   const auto now = store.now();
@@ -237,9 +237,9 @@ std::vector<HandlerState> handler_states(const store::EventRecord& event,
     if (known(progress.handler_name)) continue;
     HandlerState state;
     state.handler_name = progress.handler_name;
-    state.state = progress.exhausted ? HandlerState::State::exhausted : HandlerState::State::waiting;
+    state.state = progress.out_of_attempts ? HandlerState::State::exhausted : HandlerState::State::waiting;
     state.attempts = progress.attempts;
-    if (!progress.exhausted) state.due = progress.due;
+    if (!progress.out_of_attempts) state.due = progress.due;
     state.last_error = progress.last_error;
     states.push_back(std::move(state));
   }
@@ -326,7 +326,7 @@ std::vector<Wait> waits_of(const store::EventRecord& event, const std::vector<Ha
   return waits;
 }
 
-Result<EventStory> tell_story(store::Store& store, const Uuid& id) {
+Result<EventStory> tell_story(store::Administering& store, const Uuid& id) {
   auto event = store.get_event(id);
   if (!event) return std::move(event).error();
   auto handled = store.handled(*event);

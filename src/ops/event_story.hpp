@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "store/store.hpp"
+#include "store/administer.hpp"
 
 namespace sluice::ops {
 
@@ -94,6 +94,6 @@ struct Surroundings {
 std::vector<Wait> waits_of(const store::EventRecord& event, const std::vector<HandlerState>& handlers,
                            const Surroundings& around);
 
-Result<EventStory> tell_story(store::Store& store, const Uuid& id);
+Result<EventStory> tell_story(store::Administering& store, const Uuid& id);
 
 }  // namespace sluice::ops

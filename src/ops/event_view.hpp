@@ -9,7 +9,7 @@
 #include "core/payload_redaction.hpp"
 #include "ops/dead_letters.hpp"
 #include "ops/event_story.hpp"
-#include "store/store.hpp"
+#include "store/administer.hpp"
 
 namespace sluice::ops {
 

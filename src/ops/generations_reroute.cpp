@@ -7,7 +7,7 @@
 
 namespace sluice::ops {
 
-Result<ReroutePlan> plan_reroute(store::Store& store, Generation from, Generation to) {
+Result<ReroutePlan> plan_reroute(store::Administering& store, Generation from, Generation to) {
   if (from == to) return invalid("to", "the events are in generation " + std::to_string(to) + " already; name another");
   const auto survey = survey_generations(store);
   if (!survey) return survey.error();

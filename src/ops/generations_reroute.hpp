@@ -17,7 +17,7 @@ struct ReroutePlan {
 
 /// What would move. Refuses the same generation twice, and, where generations are allocated at all, a
 /// target that is neither allocated nor live. Changes nothing.
-Result<ReroutePlan> plan_reroute(store::Store& store, Generation from, Generation to);
+Result<ReroutePlan> plan_reroute(store::Administering& store, Generation from, Generation to);
 
 struct RerouteReport {
   std::int64_t moved = 0;

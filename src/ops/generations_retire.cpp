@@ -98,7 +98,7 @@ void judge(RetireCheck& check) {
 
 }  // namespace
 
-Result<RetireCheck> check_retire(store::Store& store, Generation generation) {
+Result<RetireCheck> check_retire(store::Administering& store, Generation generation) {
   // First: what those leave behind who end meanwhile is counted.
   auto publishers = store.open_publishers(generation);
   if (!publishers) return std::move(publishers).error();

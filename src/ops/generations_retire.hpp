@@ -21,7 +21,7 @@ struct RetireCheck {
 };
 
 /// "Can it be retired?" not_found when it was never allocated. Changes nothing.
-Result<RetireCheck> check_retire(store::Store& store, Generation generation);
+Result<RetireCheck> check_retire(store::Administering& store, Generation generation);
 
 /// Refuses what may not be retired; `force` leaves behind what is pending or in flight, but the state has to be
 /// draining all the same, and no transaction may be open that can still publish: nobody knows what it leaves behind.

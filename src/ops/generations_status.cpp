@@ -98,7 +98,7 @@ GenerationStatus GenerationSurvey::of(Generation generation) const {
   return none;
 }
 
-Result<GenerationSurvey> survey_generations(store::Store& store) {
+Result<GenerationSurvey> survey_generations(store::Administering& store) {
   const auto status = store.status();
   if (!status) return status.error();
   auto deployments = store.deployments();

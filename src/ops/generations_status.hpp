@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "store/store.hpp"
+#include "store/administer.hpp"
 
 namespace sluice::ops {
 
@@ -52,6 +52,6 @@ struct GenerationSurvey {
   /// Nothing left and nobody there when the survey has none.
   [[nodiscard]] GenerationStatus of(Generation generation) const;
 };
-Result<GenerationSurvey> survey_generations(store::Store& store);
+Result<GenerationSurvey> survey_generations(store::Administering& store);
 
 }  // namespace sluice::ops

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "store/store.hpp"
+#include "store/administer.hpp"
 #include "telemetry/metrics_set.hpp"
 
 namespace sluice::ops {

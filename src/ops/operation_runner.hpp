@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "store/store.hpp"
+#include "store/administer.hpp"
 
 namespace sluice::ops {
 
@@ -14,7 +14,7 @@ inline constexpr Duration kOperationLease = std::chrono::seconds{5};
 class OperationRunner {
  public:
   /// `executor` is unique per process start. The store outlives the runner.
-  OperationRunner(store::Store& store, std::string executor, Duration lease = kOperationLease)
+  OperationRunner(store::Administering& store, std::string executor, Duration lease = kOperationLease)
       : store_(store), executor_(std::move(executor)), lease_(lease) {}
 
   struct Stepped {
@@ -27,7 +27,8 @@ class OperationRunner {
 
   /// The rest when nothing runs.
   static constexpr Duration kNothingToDo = std::chrono::seconds{2};
-  /// One step of everything that runs, or has events in flight, and that nobody else carries out; how long to rest then.
+  /// One step of everything that runs, or has events in flight, and that nobody else carries out; how long to rest
+  /// then.
   Result<Duration> round();
 
   /// Leaves everything to others at once; the last thing before a stop.
@@ -38,7 +39,7 @@ class OperationRunner {
  private:
   Result<Stepped> act(const store::OperationRecord& held);
 
-  store::Store& store_;
+  store::Administering& store_;
   std::string executor_;
   Duration lease_;
 };

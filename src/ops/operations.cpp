@@ -26,13 +26,14 @@ std::string filter_words(const BulkRequest& request) {
   return request.query.text() + (request.query.empty() ? "all except " : " except ") + ids_text(request.except);
 }
 
-Result<store::EventFilter> filter_of(store::Store& store, const BulkRequest& request) {
+Result<store::EventFilter> filter_of(store::Administering& store, const BulkRequest& request) {
   auto filter = request.query.filter(store);
   if (filter) filter->except = request.except;
   return filter;
 }
 
-Result<BulkForecast> forecast_query(store::Store& store, const BulkRequest& request, const ContractSet* contracts) {
+Result<BulkForecast> forecast_query(store::Administering& store, const BulkRequest& request,
+                                    const ContractSet* contracts) {
   if (auto checked = check_settings(request.settings); !checked) return std::move(checked).error();
   const auto filter = filter_of(store, request);
   if (!filter) return filter.error();
@@ -65,7 +66,7 @@ Result<void> check_settings(const OperationSettings& settings) {
   return {};
 }
 
-Result<BulkPlan> plan_bulk(store::Store& store, const BulkRequest& request, const store::Actor& actor,
+Result<BulkPlan> plan_bulk(store::Administering& store, const BulkRequest& request, const store::Actor& actor,
                            const Entropy& entropy, const ContractSet* contracts) {
   if (auto checked = check_settings(request.settings); !checked) return std::move(checked).error();
   auto filter = filter_of(store, request);
@@ -97,7 +98,7 @@ Result<BulkPlan> plan_bulk(store::Store& store, const BulkRequest& request, cons
   return result;
 }
 
-Result<BulkForecast> forecast_bulk(store::Store& store, const BulkRequest& request, const store::Actor& actor,
+Result<BulkForecast> forecast_bulk(store::Administering& store, const BulkRequest& request, const store::Actor& actor,
                                    const Entropy& entropy, const ContractSet* contracts) {
   if (request.event_ids.empty() && request.kind != OperationKind::restore) {
     return forecast_query(store, request, contracts);

@@ -9,7 +9,7 @@
 #include "ops/entropy.hpp"
 #include "ops/event_query.hpp"
 #include "ops/replay_preview.hpp"
-#include "store/store.hpp"
+#include "store/administer.hpp"
 
 namespace sluice::ops {
 
@@ -34,7 +34,7 @@ struct BulkPlan {
 };
 
 /// Freezes the set. The preview is made from it.
-Result<BulkPlan> plan_bulk(store::Store& store, const BulkRequest& request, const store::Actor& actor,
+Result<BulkPlan> plan_bulk(store::Administering& store, const BulkRequest& request, const store::Actor& actor,
                            const Entropy& entropy, const ContractSet* contracts = nullptr);
 
 struct BulkForecast {
@@ -46,7 +46,7 @@ struct BulkForecast {
 inline constexpr std::int64_t kForecastCap = 1'000'000;
 /// What a plan would hold: a dry run that changes no event. By query it writes nothing at all; events by id, and
 /// discarded ones, are looked up by a plan that is over at once, never listed and forgotten with the others.
-Result<BulkForecast> forecast_bulk(store::Store& store, const BulkRequest& request, const store::Actor& actor,
+Result<BulkForecast> forecast_bulk(store::Administering& store, const BulkRequest& request, const store::Actor& actor,
                                    const Entropy& entropy, const ContractSet* contracts = nullptr);
 
 std::string to_json(const store::OperationRecord& operation);

@@ -35,7 +35,7 @@ bool is_time(std::optional<Timestamp> last, Duration interval, Timestamp now) {
 
 }  // namespace
 
-Overview::Overview(store::Store& store, telemetry::MetricSet& metrics, OverviewOptions options)
+Overview::Overview(store::Administering& store, telemetry::MetricSet& metrics, OverviewOptions options)
     : store_(store),
       metrics_(metrics),
       options_(std::move(options)),
@@ -106,7 +106,7 @@ const std::set<Generation>& Overview::generations() {
 }
 
 Result<void> Overview::glance(Timestamp now) {
-  auto diagnosis = store_.glance();
+  auto diagnosis = store_.diagnose(store::DiagnosisDepth::glance);
   if (!diagnosis) return std::move(diagnosis).error();
   auto deployments = store_.deployments();
   if (!deployments) return std::move(deployments).error();

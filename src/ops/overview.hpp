@@ -17,7 +17,7 @@
 #include "ops/overview_attention.hpp"
 #include "ops/overview_marks.hpp"
 #include "ops/overview_ring.hpp"
-#include "store/store.hpp"
+#include "store/administer.hpp"
 #include "telemetry/metrics_set.hpp"
 
 namespace sluice::ops {
@@ -34,7 +34,7 @@ struct OverviewOptions {
 class Overview {
  public:
   /// The references outlive the overview.
-  Overview(store::Store& store, telemetry::MetricSet& metrics, OverviewOptions options);
+  Overview(store::Administering& store, telemetry::MetricSet& metrics, OverviewOptions options);
 
   /// Takes a sample: the store's gauges into the metrics and, when it is time, a point into the charts. Says how
   /// long to rest. When the store does not answer, that is what the overview tells from then on.
@@ -62,7 +62,7 @@ class Overview {
   [[nodiscard]] Totals totals() const;
   [[nodiscard]] OverviewPoint point(Timestamp now);
 
-  store::Store& store_;
+  store::Administering& store_;
   telemetry::MetricSet& metrics_;
   OverviewOptions options_;
   Sight sight_;

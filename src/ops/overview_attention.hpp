@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ops/doctor.hpp"
-#include "store/store.hpp"
+#include "store/administer.hpp"
 
 namespace sluice::ops {
 

@@ -9,7 +9,7 @@
 #include "ops/doctor.hpp"
 #include "ops/overview_marks.hpp"
 #include "ops/overview_ring.hpp"
-#include "store/gauging.hpp"
+#include "store/diagnosis.hpp"
 
 namespace sluice::ops {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "store/auditing.hpp"
+#include "store/event_record.hpp"
 
 namespace sluice::ops {
 

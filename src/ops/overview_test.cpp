@@ -93,13 +93,15 @@ TEST_F(OverviewTest, AcknowledgedDeadLettersNeedNoAttention) {
   store.fail(id(1));
   step();
   EXPECT_THAT(at(json(), "attention"), HasSubstr("1 dead letter needs review"));
-  EXPECT_THAT(telemetry::expose(registry, telemetry::MetricsFormat::prometheus), HasSubstr("sluice_dead_unacknowledged_events 1\n"));
+  EXPECT_THAT(telemetry::expose(registry, telemetry::MetricsFormat::prometheus),
+              HasSubstr("sluice_dead_unacknowledged_events 1\n"));
   const auto groups = test::must(store->failure_groups({}));
   test::must(store->acknowledge(groups.at(0).fingerprint, true, {"alice", "http", "we know"}));
   step();
   EXPECT_EQ(at(json(), "attention"), "[]");
   EXPECT_EQ(at(json(), "tiles.dead"), "1");
-  EXPECT_THAT(telemetry::expose(registry, telemetry::MetricsFormat::prometheus), HasSubstr("sluice_dead_unacknowledged_events 0\n"));
+  EXPECT_THAT(telemetry::expose(registry, telemetry::MetricsFormat::prometheus),
+              HasSubstr("sluice_dead_unacknowledged_events 0\n"));
 }
 
 TEST_F(OverviewTest, TheTilesAreTheStoresGauges) {
@@ -214,7 +216,7 @@ TEST_F(OverviewTest, TheMetricsShowWhatWasSeen) {
 }
 
 TEST(OverviewFaults, AStoreThatDoesNotAnswerIsWhatNeedsAttention) {
-  for (const std::string verb : {"gauges", "workers", "glance", "deployments", "audit"}) {
+  for (const std::string verb : {"gauges", "workers", "diagnose", "deployments", "audit"}) {
     test::EmbeddedStore store;
     test::FaultyStore faulty{*store};
     faulty.fail_verb(verb, {ErrorCode::unavailable, Retry::safe, "the database is away", "", ""});

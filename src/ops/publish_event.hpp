@@ -8,7 +8,7 @@
 #include <string>
 
 #include "ops/entropy.hpp"
-#include "store/store.hpp"
+#include "store/administer.hpp"
 
 namespace sluice::ops {
 
@@ -57,13 +57,13 @@ class EventPublishing {
 class GenerationCheck {
  public:
   /// The store outlives it.
-  explicit GenerationCheck(store::Store& store) : store_(store) {}
+  explicit GenerationCheck(store::Administering& store) : store_(store) {}
   Result<void> operator()(const store::NewEvent& event);
 
  private:
   Result<void> look(const store::NewEvent& event);
 
-  store::Store& store_;
+  store::Administering& store_;
   std::mutex mutex_;
   std::map<Generation, std::chrono::steady_clock::time_point> known_;
 };

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include <sluice/result.hpp>
-#include "store/publishing.hpp"
+#include "store/publish.hpp"
 
 namespace sluice::ops {
 

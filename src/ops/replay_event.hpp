@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "store/store.hpp"
+#include "store/administer.hpp"
 
 namespace sluice::ops {
 

@@ -33,7 +33,7 @@ std::string channel_in(const store::EventRecord& event, Generation generation) {
 // Who would get what in one generation, as it is now.
 class Landscape {
  public:
-  static Result<Landscape> look(store::Store& store, Generation generation) {
+  static Result<Landscape> look(store::Administering& store, Generation generation) {
     Landscape seen{generation};
     auto registry = store.registry(generation);
     if (!registry) return std::move(registry).error();
@@ -64,18 +64,15 @@ class Landscape {
   std::set<std::string> served_;
 };
 
-Result<std::set<store::HandledKey>> handled_keys(store::Claiming& store, const std::vector<store::EventRecord>& events,
-                                                 const Landscape& landscape) {
-  std::vector<store::HandledKey> asked;
-  for (const auto& event : events) {
-    for (const std::string& handler : landscape.handlers_of(event)) {
-      asked.push_back({handler, event.envelope.idempotency_key()});
-    }
-  }
-  if (asked.empty()) return std::set<store::HandledKey>{};
-  auto handled = store.already_handled(asked);
-  if (!handled) return std::move(handled).error();
-  return std::set<store::HandledKey>(handled->begin(), handled->end());
+Result<std::set<store::HandledKey>> handled_keys(store::Observing& store,
+                                                 const std::vector<store::EventRecord>& events) {
+  std::vector<std::string> asked;
+  for (const auto& event : events) asked.push_back(event.envelope.idempotency_key());
+  const auto handled = store.handled(asked);
+  if (!handled) return handled.error();
+  std::set<store::HandledKey> keys;
+  for (const auto& record : *handled) keys.insert(record.key);
+  return keys;
 }
 
 ReplayVerdict judge(const EventForecast& forecast, const Landscape& landscape) {
@@ -137,11 +134,11 @@ std::string_view name(ReplayVerdict verdict) {
       ->second;
 }
 
-Result<ReplayPreview> preview_replay(store::Store& store, const std::vector<store::EventRecord>& events,
+Result<ReplayPreview> preview_replay(store::Administering& store, const std::vector<store::EventRecord>& events,
                                      Generation generation, const ContractSet* contracts) {
   const auto landscape = Landscape::look(store, generation);
   if (!landscape) return landscape.error();
-  const auto handled = handled_keys(store, events, *landscape);
+  const auto handled = handled_keys(store, events);
   if (!handled) return handled.error();
   ReplayPreview preview;
   preview.generation = generation;
@@ -161,7 +158,7 @@ Result<ReplayPreview> preview_replay(store::Store& store, const std::vector<stor
   return preview;
 }
 
-Result<ReplayPreview> preview_operation(store::Store& store, const store::OperationRecord& operation,
+Result<ReplayPreview> preview_operation(store::Administering& store, const store::OperationRecord& operation,
                                         const ContractSet* contracts) {
   const auto items = store.operation_items(operation.id, kPreviewEvents, 0);
   if (!items) return items.error();

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ops/contracts.hpp"
-#include "store/store.hpp"
+#include "store/administer.hpp"
 
 namespace sluice::ops {
 
@@ -46,10 +46,10 @@ struct ReplayPreview {
   std::vector<EventForecast> sample;  ///< the first of each verdict, a few
 };
 
-Result<ReplayPreview> preview_replay(store::Store& store, const std::vector<store::EventRecord>& events,
+Result<ReplayPreview> preview_replay(store::Administering& store, const std::vector<store::EventRecord>& events,
                                      Generation generation, const ContractSet* contracts);
 /// Of the first kPreviewEvents events of the frozen set.
-Result<ReplayPreview> preview_operation(store::Store& store, const store::OperationRecord& operation,
+Result<ReplayPreview> preview_operation(store::Administering& store, const store::OperationRecord& operation,
                                         const ContractSet* contracts);
 
 /// `9 events will run, 1 event is already handled`

@@ -13,7 +13,7 @@ constexpr std::array kRoles{std::pair{std::string_view{"publisher"}, store::Gran
 
 }  // namespace
 
-Result<std::vector<store::MigrationStep>> plan_migration(store::Migrating& store) {
+Result<std::vector<store::MigrationStep>> plan_migration(store::Administering& store) {
   const auto version = store.schema_version();
   if (!version) return version.error();
   if (version->applied > version->known) return store::newer_schema(*version);
@@ -38,7 +38,7 @@ std::string_view name(store::Grant grant) {
   return "";
 }
 
-Result<void> check_grants(const store::Store& store) {
+Result<void> check_grants(const store::Administering& store) {
   if (store.capabilities().roles) return {};
   Error error =
       invalid("store", store.display_name() + " has no roles: an embedded store belongs to whoever can open the file");
@@ -46,7 +46,7 @@ Result<void> check_grants(const store::Store& store) {
   return error;
 }
 
-Result<std::vector<std::string>> grant(store::Store& store, std::optional<store::Grant> grant,
+Result<std::vector<std::string>> grant(store::Administering& store, std::optional<store::Grant> grant,
                                        const std::string& member) {
   if (auto allowed = check_grants(store); !allowed) return std::move(allowed).error();
   return store.grant(grant, member);

@@ -18,7 +18,7 @@ Result<store::SinkRecord> with_hint(Result<store::SinkRecord> found) {
 
 }  // namespace
 
-Result<store::SinkRecord> find_sink(store::Switching& store, const std::string& name) {
+Result<store::SinkRecord> find_sink(store::Administering& store, const std::string& name) {
   auto all = store.sinks();
   if (!all) return std::move(all).error();
   for (store::SinkRecord& sink : all->sinks) {
@@ -27,15 +27,15 @@ Result<store::SinkRecord> find_sink(store::Switching& store, const std::string& 
   return with_hint(Error{ErrorCode::not_found, Retry::never, "there is no sink " + name, "name", {}});
 }
 
-Result<store::SinkRecord> pause_sink(store::Switching& store, const std::string& name, const store::Actor& actor) {
+Result<store::SinkRecord> pause_sink(store::Administering& store, const std::string& name, const store::Actor& actor) {
   return with_hint(store.switch_sink(name, SinkSwitch::paused, actor));
 }
 
-Result<store::SinkRecord> resume_sink(store::Switching& store, const std::string& name, const store::Actor& actor) {
+Result<store::SinkRecord> resume_sink(store::Administering& store, const std::string& name, const store::Actor& actor) {
   return with_hint(store.switch_sink(name, SinkSwitch::active, actor));
 }
 
-Result<std::vector<store::SinkRecord>> stopped_sinks(store::Store& store) {
+Result<std::vector<store::SinkRecord>> stopped_sinks(store::Administering& store) {
   auto all = store.sinks();
   if (!all) return std::move(all).error();
   std::erase_if(all->sinks, [](const store::SinkRecord& sink) { return sink.takes_deliveries(); });

@@ -7,20 +7,20 @@
 
 #include <sluice/envelope.hpp>
 #include "ops/entropy.hpp"
-#include "store/store.hpp"
+#include "store/administer.hpp"
 
 namespace sluice::ops {
 
 /// not_found, with the way to the list, when no daemon ever declared it.
-Result<store::SinkRecord> find_sink(store::Switching& store, const std::string& name);
+Result<store::SinkRecord> find_sink(store::Administering& store, const std::string& name);
 
 /// Both for all daemons, and audited. What is so already is answered.
-Result<store::SinkRecord> pause_sink(store::Switching& store, const std::string& name, const store::Actor& actor);
+Result<store::SinkRecord> pause_sink(store::Administering& store, const std::string& name, const store::Actor& actor);
 /// Also after its receiver was gone; closes its circuit.
-Result<store::SinkRecord> resume_sink(store::Switching& store, const std::string& name, const store::Actor& actor);
+Result<store::SinkRecord> resume_sink(store::Administering& store, const std::string& name, const store::Actor& actor);
 
 /// Sinks that take no deliveries although somebody subscribes through them, by name. The others keep no event waiting.
-Result<std::vector<store::SinkRecord>> stopped_sinks(store::Store& store);
+Result<std::vector<store::SinkRecord>> stopped_sinks(store::Administering& store);
 
 /// active, paused, disabled, open, or half_open: rested, and one event is tried next.
 std::string_view state_name(const store::SinkRecord& sink, Timestamp now);

@@ -40,7 +40,7 @@ std::vector<std::string> json_of(const Items& items, Write write) {
 
 }  // namespace
 
-Result<StatusReport> report_status(store::Store& store) {
+Result<StatusReport> report_status(store::Administering& store) {
   auto survey = survey_generations(store);
   if (!survey) return std::move(survey).error();
   const auto schema = store.schema_version();

@@ -24,7 +24,7 @@ struct StatusReport {
   std::vector<store::UnsubscribedCount> unsubscribed;
 };
 
-Result<StatusReport> report_status(store::Store& store);
+Result<StatusReport> report_status(store::Administering& store);
 
 std::string to_json(const StatusReport& report);
 

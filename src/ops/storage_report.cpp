@@ -126,12 +126,12 @@ std::string retention_json(const StorageReport& report) {
 
 }  // namespace
 
-Result<StorageReport> report_storage(store::Store& store, const RetentionPolicies& policies) {
+Result<StorageReport> report_storage(store::Administering& store, const RetentionPolicies& policies) {
   StorageReport report{store.display_name(), store.capabilities().embedded, {}, {}, policies, {}};
   auto gauges = store.gauges();
   if (!gauges) return std::move(gauges).error();
   report.gauges = *std::move(gauges);
-  auto diagnosis = store.glance();
+  auto diagnosis = store.diagnose(store::DiagnosisDepth::glance);
   if (!diagnosis) return std::move(diagnosis).error();
   report.diagnosis = *std::move(diagnosis);
   const auto preview = preview_sweep(store, policies, kPreviewRows);

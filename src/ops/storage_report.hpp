@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/retention.hpp"
-#include "store/store.hpp"
+#include "store/administer.hpp"
 
 namespace sluice::ops {
 
@@ -19,7 +19,7 @@ struct StorageReport {
 inline constexpr int kPreviewRows = 1000;
 
 /// Bounded: nothing in it counts the whole table.
-Result<StorageReport> report_storage(store::Store& store, const RetentionPolicies& policies);
+Result<StorageReport> report_storage(store::Administering& store, const RetentionPolicies& policies);
 
 std::string to_json(const StorageReport& report);
 

@@ -60,7 +60,7 @@ TEST(StorageReport, TheServersStatisticsAreToldAsTheyAre) {
 }
 
 TEST(StorageReport, AStoreThatDoesNotAnswerIsAnError) {
-  for (const std::string verb : {"gauges", "glance", "sweep_retention"}) {
+  for (const std::string verb : {"gauges", "diagnose", "sweep_retention"}) {
     test::EmbeddedStore store;
     test::FaultyStore faulty{*store};
     faulty.fail_verb(verb, {ErrorCode::unavailable, Retry::safe, "away", "", ""});

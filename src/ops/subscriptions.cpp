@@ -54,7 +54,7 @@ class Count {
 
 }  // namespace
 
-Result<std::vector<SubscriptionStatus>> list_subscriptions(store::Store& store) {
+Result<std::vector<SubscriptionStatus>> list_subscriptions(store::Administering& store) {
   auto records = store.subscriptions();
   if (!records) return std::move(records).error();
   const auto workers = store.workers(kAliveWithin);
@@ -67,8 +67,8 @@ Result<std::vector<SubscriptionStatus>> list_subscriptions(store::Store& store) 
   return all;
 }
 
-Result<UnsubscribePlan> plan_unsubscribe(store::Store& store, Generation generation, const std::string& handler_name,
-                                         int look) {
+Result<UnsubscribePlan> plan_unsubscribe(store::Administering& store, Generation generation,
+                                         const std::string& handler_name, int look) {
   const auto all = list_subscriptions(store);
   if (!all) return all.error();
   const auto found = std::find_if(all->begin(), all->end(), [&](const SubscriptionStatus& one) {

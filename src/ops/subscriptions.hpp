@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "store/store.hpp"
+#include "store/administer.hpp"
 
 namespace sluice::ops {
 
@@ -14,7 +14,7 @@ struct SubscriptionStatus {
   std::int64_t workers = 0;  ///< alive, of its generation, that host the handler
 };
 /// By generation and handler name.
-Result<std::vector<SubscriptionStatus>> list_subscriptions(store::Store& store);
+Result<std::vector<SubscriptionStatus>> list_subscriptions(store::Administering& store);
 
 /// At most this many pending events are looked at for a plan.
 inline constexpr int kUnsubscribeLook = 10'000;
@@ -26,8 +26,8 @@ struct UnsubscribePlan {
   bool complete = true;       ///< false: there are more pending events than were looked at
 };
 /// not_found when there is no such subscription. Changes nothing.
-Result<UnsubscribePlan> plan_unsubscribe(store::Store& store, Generation generation, const std::string& handler_name,
-                                         int look = kUnsubscribeLook);
+Result<UnsubscribePlan> plan_unsubscribe(store::Administering& store, Generation generation,
+                                         const std::string& handler_name, int look = kUnsubscribeLook);
 
 std::string to_json(const SubscriptionStatus& status);
 std::string to_json(const UnsubscribePlan& plan, bool dry_run);

@@ -11,7 +11,7 @@ constexpr Duration kRemembered = std::chrono::hours{24};
 
 }  // namespace
 
-Result<WorkerList> list_workers(store::Store& store) {
+Result<WorkerList> list_workers(store::Administering& store) {
   const auto now = store.now();
   if (!now) return now.error();
   auto workers = store.workers(kRemembered);

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "store/store.hpp"
+#include "store/administer.hpp"
 
 namespace sluice::ops {
 
@@ -15,7 +15,7 @@ struct WorkerList {
   Timestamp now{};
   std::vector<store::WorkerRecord> workers;  ///< of the last day, by identity
 };
-Result<WorkerList> list_workers(store::Store& store);
+Result<WorkerList> list_workers(store::Administering& store);
 
 [[nodiscard]] bool is_alive(const store::WorkerRecord& worker, Timestamp now);
 /// Whether its listener hears; the other states cost latency.

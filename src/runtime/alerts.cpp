@@ -14,7 +14,7 @@ constexpr Duration kLongRest = std::chrono::hours{1};
 
 }  // namespace
 
-Alerts::Alerts(std::vector<std::unique_ptr<alert::AlertChannel>> channels, store::Administering& store,
+Alerts::Alerts(std::vector<std::unique_ptr<alert::AlertChannel>> channels, store::Observing& store,
                telemetry::Logger logger, AlertsOptions options)
     : store_(store), logger_(std::move(logger)), options_(std::move(options)), throttle_(options_.throttle) {
   assert(options_.random);

@@ -21,7 +21,7 @@ class AlertsTest : public testing::Test {
     options.random = [this] { return std::array<std::uint8_t, 10>{++random_}; };
   }
 
-  std::unique_ptr<Alerts> make(store::Administering& on, std::vector<Receiver*> receivers) {
+  std::unique_ptr<Alerts> make(store::Observing& on, std::vector<Receiver*> receivers) {
     std::vector<std::unique_ptr<alert::AlertChannel>> channels;
     for (Receiver* each : receivers) channels.push_back(std::make_unique<ScriptedChannel>(*each));
     return std::make_unique<Alerts>(std::move(channels), on, telemetry::Logger{}, options);

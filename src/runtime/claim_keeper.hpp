@@ -16,7 +16,7 @@
 #include <vector>
 
 #include <sluice/result.hpp>
-#include "store/claiming.hpp"
+#include "store/claim.hpp"
 #include "telemetry/log.hpp"
 
 namespace sluice::runtime {

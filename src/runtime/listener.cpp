@@ -12,7 +12,7 @@ constexpr auto kBetweenWakes = std::chrono::milliseconds{100};
 
 }  // namespace
 
-Listener::Listener(store::Listening& store, Doorbell& workers, telemetry::Logger logger, ListenerOptions options)
+Listener::Listener(store::Observing& store, Doorbell& workers, telemetry::Logger logger, ListenerOptions options)
     : store_(store),
       workers_(workers),
       logger_(std::move(logger)),
@@ -56,7 +56,7 @@ void Listener::connect(ListenerHealth& health) {
     return health.lost(Clock::now());
   }
   ++connects_;
-  set_ear(std::shared_ptr<store::Ear>{*std::move(opened)});
+  set_ear(std::shared_ptr<store::ListenerConnection>{*std::move(opened)});
   health.connected(Clock::now());
   // What came before the ear was open was rung for nobody.
   workers_.ring();
@@ -77,7 +77,7 @@ void Listener::hear(ListenerHealth& health, Duration at_most) {
     return drop(health, false);
   }
   if (*heard == store::Heard::echo) health.echoed();
-  if (*heard != store::Heard::ring) return;
+  if (*heard != store::Heard::notification) return;
   ++rings_;
   // One looks; if its batch is full it fetches the next.
   workers_.ring_one();
@@ -118,7 +118,7 @@ void Listener::attend(bool busy) {
 
 void Listener::wake_others() {
   const TimePoint now = Clock::now();
-  std::shared_ptr<store::Ear> ear;
+  std::shared_ptr<store::ListenerConnection> ear;
   {
     const std::lock_guard lock{mutex_};
     if (now - woke_others_ < kBetweenWakes) return;
@@ -131,12 +131,12 @@ void Listener::wake_others() {
 
 ListenerCounts Listener::counts() const { return {rings_, connects_, losses_, deaf_}; }
 
-std::shared_ptr<store::Ear> Listener::ear() const {
+std::shared_ptr<store::ListenerConnection> Listener::ear() const {
   const std::lock_guard lock{mutex_};
   return ear_;
 }
 
-void Listener::set_ear(std::shared_ptr<store::Ear> ear) {
+void Listener::set_ear(std::shared_ptr<store::ListenerConnection> ear) {
   const std::lock_guard lock{mutex_};
   ear_ = std::move(ear);
   if (ear_) ear_->attend(busy_);

@@ -16,7 +16,7 @@
 #include "runtime/doorbell.hpp"
 #include "runtime/listener_health.hpp"
 #include "runtime/listener_observer.hpp"
-#include "store/listening.hpp"
+#include "store/observe.hpp"
 #include "telemetry/log.hpp"
 
 namespace sluice::runtime {
@@ -30,7 +30,7 @@ struct ListenerOptions {
 class Listener {
  public:
   /// The store and the doorbell outlive the listener.
-  Listener(store::Listening& store, Doorbell& workers, telemetry::Logger logger, ListenerOptions options);
+  Listener(store::Observing& store, Doorbell& workers, telemetry::Logger logger, ListenerOptions options);
 
   /// Until a stop is asked for.
   void run(const std::stop_token& stop);
@@ -52,17 +52,17 @@ class Listener {
   void hear(ListenerHealth& health, Duration at_most);
   void drop(ListenerHealth& health, bool deaf);
   void publish(const ListenerHealth& health);
-  std::shared_ptr<store::Ear> ear() const;
-  void set_ear(std::shared_ptr<store::Ear> ear);
+  std::shared_ptr<store::ListenerConnection> ear() const;
+  void set_ear(std::shared_ptr<store::ListenerConnection> ear);
 
-  store::Listening& store_;
+  store::Observing& store_;
   Doorbell& workers_;
   telemetry::Logger logger_;
   ListenerOptions options_;
   ListenerObserver observer_;
   Doorbell rest_;  // never rung: rests between two attempts to connect
   mutable std::mutex mutex_;
-  std::shared_ptr<store::Ear> ear_;
+  std::shared_ptr<store::ListenerConnection> ear_;
   bool busy_ = false;
   TimePoint woke_others_{};
   std::atomic<ListenerState> state_ = ListenerState::reconnecting;

@@ -48,7 +48,7 @@ Duration patrol_rest(const PatrolPace& pace, const PatrolOptions& options) {
   return std::max(paid, std::min(bounded, options.interval));
 }
 
-Patrol::Patrol(store::Patrolling& store, std::string holder, telemetry::Logger logger, telemetry::MetricSet* metrics,
+Patrol::Patrol(store::Maintaining& store, std::string holder, telemetry::Logger logger, telemetry::MetricSet* metrics,
                PatrolOptions options)
     : store_(store),
       holder_(std::move(holder)),

@@ -9,7 +9,7 @@
 #include <string>
 
 #include <sluice/result.hpp>
-#include "store/patrolling.hpp"
+#include "store/maintain.hpp"
 #include "telemetry/log.hpp"
 #include "telemetry/metrics_set.hpp"
 
@@ -43,7 +43,7 @@ Duration patrol_rest(const PatrolPace& pace, const PatrolOptions& options);
 class Patrol {
  public:
   /// `holder` is unique per process. The store outlives the patrol, and so do the metrics, which may be null.
-  Patrol(store::Patrolling& store, std::string holder, telemetry::Logger logger, telemetry::MetricSet* metrics,
+  Patrol(store::Maintaining& store, std::string holder, telemetry::Logger logger, telemetry::MetricSet* metrics,
          PatrolOptions options);
 
   struct Report {
@@ -59,7 +59,7 @@ class Patrol {
   [[nodiscard]] store::PatrolRequest request(Duration lease) const;
   void tell(const std::vector<store::PatrolStep::Healed>& healed) const;
 
-  store::Patrolling& store_;
+  store::Maintaining& store_;
   std::string holder_;
   telemetry::Logger logger_;
   telemetry::MetricSet* metrics_;

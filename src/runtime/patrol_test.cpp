@@ -56,8 +56,15 @@ TEST(PatrolRest, WhoDoesNotPatrolAsksOnceAnInterval) {
 }
 
 /// Answers as it is told, then that a round is over; a step takes as long as it is told.
-class ScriptedPatrolling final : public store::Patrolling {
+class ScriptedPatrolling final : public store::Maintaining {
  public:
+  static Error not_scripted() { return {ErrorCode::internal, Retry::never, "not scripted", "", ""}; }
+  Result<std::vector<store::ExpiredClaim>> expired_claims(int) override { return not_scripted(); }
+  Result<std::vector<store::ExpiredClaim>> claims_held_by(const std::string&, int) override { return not_scripted(); }
+  Result<store::RetentionReport> sweep_retention(const RetentionPolicies&, int, bool, const store::Actor&) override {
+    return not_scripted();
+  }
+  Result<store::PruneReport> prune(const RetentionPolicies&) override { return not_scripted(); }
   Result<PatrolStep> patrol(const store::PatrolRequest& request) override {
     requests.push_back(request);
     now += took;
@@ -222,7 +229,7 @@ TEST_F(PatrolOnAStore, AnAnswerThatWasLostLeavesTheEventHealed) {
   ASSERT_TRUE(report);
   EXPECT_EQ(report->healed, 0U);
   EXPECT_TRUE(store.event(id).progress.empty());
-  const auto seen = store->diagnose();
+  const auto seen = store->diagnose(store::DiagnosisDepth::whole);
   ASSERT_TRUE(seen);
   ASSERT_EQ(seen->stranded->causes.size(), 1U) << "the store remembers what nobody heard";
 }

@@ -10,7 +10,7 @@
 #include <string>
 
 #include <sluice/result.hpp>
-#include "store/registering.hpp"
+#include "store/claim.hpp"
 
 namespace sluice::runtime {
 
@@ -28,7 +28,7 @@ struct PullWorker {
 class PullPresence {
  public:
   /// The store outlives it.
-  PullPresence(store::Registering& store, Generation generation);
+  PullPresence(store::Claiming& store, Generation generation);
 
   /// Says that the worker is there, unless it was said a moment ago.
   Result<void> note(const PullWorker& worker);
@@ -40,7 +40,7 @@ class PullPresence {
   using TimePoint = std::chrono::steady_clock::time_point;
   bool is_due(const std::string& identity, TimePoint now);
 
-  store::Registering& store_;
+  store::Claiming& store_;
   Generation generation_;
   std::mutex mutex_;
   std::map<std::string, TimePoint> noted_;

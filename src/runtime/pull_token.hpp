@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include <sluice/result.hpp>
-#include "store/claiming.hpp"
+#include "store/claim.hpp"
 
 namespace sluice::runtime {
 

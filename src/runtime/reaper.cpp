@@ -35,7 +35,7 @@ struct Reaper::Surroundings {
   std::optional<store::RegistryVersion> version;
 };
 
-Reaper::Reaper(store::Maintaining& expired, store::Claiming& claims, store::Registering& registry,
+Reaper::Reaper(store::Maintaining& expired, store::Claiming& claims, store::Observing& registry,
                telemetry::Logger logger, ReaperOptions options)
     : expired_(expired),
       claims_(claims),

@@ -12,7 +12,9 @@
 #include <sluice/retry_policy.hpp>
 #include "runtime/failure_listener.hpp"
 #include "runtime/step_report.hpp"
-#include "store/store.hpp"
+#include "store/claim.hpp"
+#include "store/maintain.hpp"
+#include "store/observe.hpp"
 #include "telemetry/log.hpp"
 
 namespace sluice::runtime {
@@ -29,7 +31,7 @@ struct ReaperOptions {
 class Reaper {
  public:
   /// The references outlive the reaper.
-  Reaper(store::Maintaining& expired, store::Claiming& claims, store::Registering& registry, telemetry::Logger logger,
+  Reaper(store::Maintaining& expired, store::Claiming& claims, store::Observing& registry, telemetry::Logger logger,
          ReaperOptions options);
 
   /// One batch of at most `limit`. In the report `claimed` is how many claims had expired.
@@ -46,7 +48,7 @@ class Reaper {
 
   store::Maintaining& expired_;
   store::Claiming& claims_;
-  store::Registering& registry_;
+  store::Observing& registry_;
   telemetry::Logger logger_;
   ReaperOptions options_;
 };

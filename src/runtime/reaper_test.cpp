@@ -96,6 +96,7 @@ TEST_F(ReaperTest, TwoReapersCountAnAttemptOnce) {
       return inner_.sweep_retention(policies, limit, dry_run, actor);
     }
     Result<store::PruneReport> prune(const RetentionPolicies& policies) override { return inner_.prune(policies); }
+    Result<store::PatrolStep> patrol(const store::PatrolRequest& request) override { return inner_.patrol(request); }
 
    private:
     store::Maintaining& inner_;

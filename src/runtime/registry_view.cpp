@@ -30,7 +30,7 @@ bool RegistrySnapshot::has_all(const std::vector<std::string>& handlers) const {
   });
 }
 
-RegistryView::RegistryView(store::Registering& store, RegistryViewOptions options) : store_(store), options_(options) {}
+RegistryView::RegistryView(store::Observing& store, RegistryViewOptions options) : store_(store), options_(options) {}
 
 std::shared_ptr<const RegistrySnapshot> RegistryView::current() const {
   const std::lock_guard lock{mutex_};

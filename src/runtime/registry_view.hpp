@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <sluice/result.hpp>
-#include "store/registering.hpp"
+#include "store/observe.hpp"
 
 namespace sluice::runtime {
 
@@ -52,13 +52,13 @@ struct RegistryViewOptions {
 class RegistryView {
  public:
   /// The store outlives the view.
-  RegistryView(store::Registering& store, RegistryViewOptions options);
+  RegistryView(store::Observing& store, RegistryViewOptions options);
 
   [[nodiscard]] std::shared_ptr<const RegistrySnapshot> current() const;
   Result<void> refresh();
 
  private:
-  store::Registering& store_;
+  store::Observing& store_;
   RegistryViewOptions options_;
   std::mutex refreshing_;
   mutable std::mutex mutex_;  // guards the pointer

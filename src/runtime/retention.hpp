@@ -4,7 +4,7 @@
 #include <stop_token>
 
 #include <sluice/result.hpp>
-#include "store/store.hpp"
+#include "store/maintain.hpp"
 #include "telemetry/log.hpp"
 
 namespace sluice::runtime {

@@ -37,7 +37,7 @@ struct SupervisorOptions {
   ListenerTimes listener;
   Duration presence_interval = std::chrono::seconds{5};  ///< between two signs of life
   Duration drain_timeout = std::chrono::seconds{30};     ///< what is not done by then is given back
-  std::string declared_by;  ///< whose subscriptions these are to withdraw; see Registering::subscribe
+  std::string declared_by;  ///< whose subscriptions these are to withdraw; see Claiming::subscribe
   /// The subscriptions are withdrawn at the end: nobody waits for these handlers while they are away.
   bool withdraw = false;
   bool reap = true;

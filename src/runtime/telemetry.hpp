@@ -10,7 +10,7 @@
 #include "runtime/alert_status.hpp"
 #include "runtime/step_report.hpp"
 #include "runtime/work.hpp"
-#include "store/maintaining.hpp"
+#include "store/maintain.hpp"
 #include "telemetry/metrics_set.hpp"
 
 namespace sluice::runtime {

@@ -10,7 +10,7 @@
 #include "core/decide.hpp"
 #include "runtime/handler_set.hpp"
 #include "runtime/registry_view.hpp"
-#include "store/claiming.hpp"
+#include "store/claim.hpp"
 
 namespace sluice::runtime {
 

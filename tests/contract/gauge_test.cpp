@@ -134,7 +134,7 @@ TEST_P(GaugeContract, MoreThanItCountsIsAnEstimate) {
 
 TEST_P(GaugeContract, AGlanceSeesWhatADiagnosisSeesButDoesNotCheckEverything) {
   failed_event();
-  const auto seen = must(store().glance());
+  const auto seen = must(store().diagnose(store::DiagnosisDepth::glance));
   EXPECT_TRUE(seen.expired);
   EXPECT_TRUE(seen.retention);
   EXPECT_EQ(seen.file.has_value(), store().capabilities().embedded);

@@ -6,8 +6,8 @@ namespace sluice::contract {
 namespace {
 
 using store::DoorbellMode;
-using store::Ear;
 using store::Heard;
+using store::ListenerConnection;
 using testing::SizeIs;
 
 constexpr const char* kChannel = "outbox_gen_1";
@@ -16,7 +16,9 @@ constexpr Duration kLong = 1min;
 
 class ListeningContract : public StoreContract {
  protected:
-  std::unique_ptr<Ear> listen(const std::string& channel = kChannel) { return must(store().listen({channel})); }
+  std::unique_ptr<ListenerConnection> listen(const std::string& channel = kChannel) {
+    return must(store().listen({channel}));
+  }
   static std::vector<NewEvent> one_event(const std::string& channel = kChannel) {
     NewEvent event = an_event();
     event.channel = channel;
@@ -26,49 +28,49 @@ class ListeningContract : public StoreContract {
 SLUICE_OVER_EVERY_STORE(ListeningContract);
 
 TEST_P(ListeningContract, APublishRings) {
-  const auto ear = listen();
+  const auto listener = listen();
   publish(one_event());
-  EXPECT_EQ(must(ear->wait(kLong)), Heard::ring);
+  EXPECT_EQ(must(listener->wait(kLong)), Heard::notification);
 }
 
 TEST_P(ListeningContract, APublishThroughAnotherStoreRings) {
-  const auto ear = listen();
+  const auto listener = listen();
   must(second_store()->publish(one_event()));
-  EXPECT_EQ(must(ear->wait(kLong)), Heard::ring);
+  EXPECT_EQ(must(listener->wait(kLong)), Heard::notification);
 }
 
 TEST_P(ListeningContract, ACommitPastTheStoreRings) {
-  const auto ear = listen();
+  const auto listener = listen();
   raw_sql(
       "insert into {outbox} (event_type, source, generation, channel, payload) "
       "values ('a.b', 'tests', 1, 'outbox_gen_1', '{}')");
-  EXPECT_EQ(must(ear->wait(kLong)), Heard::ring);
+  EXPECT_EQ(must(listener->wait(kLong)), Heard::notification);
 }
 
 TEST_P(ListeningContract, ASleeperIsWoken) {
-  const auto ear = listen();
-  auto heard = std::async(std::launch::async, [&] { return must(ear->wait(kLong)); });
+  const auto listener = listen();
+  auto heard = std::async(std::launch::async, [&] { return must(listener->wait(kLong)); });
   publish(one_event());
-  EXPECT_EQ(heard.get(), Heard::ring);
+  EXPECT_EQ(heard.get(), Heard::notification);
 }
 
 TEST_P(ListeningContract, EveryEarHearsIt) {
   const auto first = listen();
   const auto second = listen();
   publish(one_event());
-  EXPECT_EQ(must(first->wait(kLong)), Heard::ring);
-  EXPECT_EQ(must(second->wait(kLong)), Heard::ring);
+  EXPECT_EQ(must(first->wait(kLong)), Heard::notification);
+  EXPECT_EQ(must(second->wait(kLong)), Heard::notification);
 }
 
 TEST_P(ListeningContract, NothingHappensNothingIsHeard) {
-  const auto ear = listen();
-  EXPECT_EQ(must(ear->wait(0s)), Heard::nothing);
+  const auto listener = listen();
+  EXPECT_EQ(must(listener->wait(0s)), Heard::nothing);
 }
 
 TEST_P(ListeningContract, AProbeComesBack) {
-  const auto ear = listen();
-  must(ear->probe());
-  EXPECT_EQ(must(ear->wait(kLong)), Heard::echo);
+  const auto listener = listen();
+  must(listener->probe());
+  EXPECT_EQ(must(listener->wait(kLong)), Heard::echo);
 }
 
 TEST_P(ListeningContract, AProbeOfOneEarIsNotHeardByAnother) {
@@ -82,25 +84,25 @@ TEST_P(ListeningContract, AProbeOfOneEarIsNotHeardByAnother) {
 }
 
 TEST_P(ListeningContract, OtherChannelsAreHeardOnlyWhereThereIsOneForAll) {
-  const auto ear = listen();
+  const auto listener = listen();
   publish(one_event("outbox_gen_2"));
-  must(ear->probe());
+  must(listener->probe());
   // The probe was sent later: had the publish been heard, it would come first.
-  EXPECT_EQ(must(ear->wait(kLong)), store().capabilities().listen ? Heard::echo : Heard::ring);
+  EXPECT_EQ(must(listener->wait(kLong)), store().capabilities().listen ? Heard::echo : Heard::notification);
 }
 
 TEST_P(ListeningContract, AnInterruptEndsTheWait) {
-  const auto ear = listen();
-  auto heard = std::async(std::launch::async, [&] { return must(ear->wait(1h)); });
-  ear->interrupt();
+  const auto listener = listen();
+  auto heard = std::async(std::launch::async, [&] { return must(listener->wait(1h)); });
+  listener->interrupt();
   EXPECT_EQ(heard.get(), Heard::nothing);
 }
 
 TEST_P(ListeningContract, AnEarThatIsDroppedLeavesTheOthersAlone) {
-  const auto ear = listen();
+  const auto listener = listen();
   listen().reset();
   publish(one_event());
-  EXPECT_EQ(must(ear->wait(kLong)), Heard::ring);
+  EXPECT_EQ(must(listener->wait(kLong)), Heard::notification);
 }
 
 TEST_P(ListeningContract, NothingStandsBetweenUsAndTheDatabase) { EXPECT_EQ(listen()->obstacle(), ""); }

@@ -83,7 +83,7 @@ TEST_P(PatrolContract, FindsNothingWhereAllIsWell) {
   EXPECT_THAT(round(), IsEmpty());
   EXPECT_THAT(round(), IsEmpty());
   EXPECT_EQ(event(claimed).status, Status::in_flight);
-  EXPECT_THAT(must(store().diagnose()).stranded->causes, IsEmpty());
+  EXPECT_THAT(must(store().diagnose(store::DiagnosisDepth::whole)).stranded->causes, IsEmpty());
 }
 
 TEST_P(PatrolContract, AnEventThatEveryClaimHasPassedIsMadeDue) {
@@ -190,14 +190,14 @@ TEST_P(PatrolContract, WhatWasHealedIsRememberedForADay) {
   const Uuid id = passed_over();
   age(2min);
   ASSERT_THAT(round(), SizeIs(1));
-  const auto stranded = must(store().glance()).stranded;
+  const auto stranded = must(store().diagnose(store::DiagnosisDepth::glance)).stranded;
   ASSERT_TRUE(stranded);
   ASSERT_THAT(stranded->causes, SizeIs(1));
   EXPECT_EQ(stranded->causes.front().cause, StrandedCause::passed_over);
   EXPECT_EQ(stranded->causes.front().count, 1);
   EXPECT_EQ(stranded->causes.front().latest_id, id);
   age(25h);
-  EXPECT_THAT(must(store().diagnose()).stranded->causes, IsEmpty());
+  EXPECT_THAT(must(store().diagnose(store::DiagnosisDepth::whole)).stranded->causes, IsEmpty());
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ TEST_F(PostgresTriagePlans, APageIsReadInOrder) {
   EXPECT_THAT(plan("dead_list", "{}"),
               AllOf(HasSubstr("Index Scan Backward using outbox_dead on outbox"), Not(HasSubstr("Sort"))));
   // With few rows of a kind the planner may sort them; it never reads the table for it.
-  EXPECT_THAT(plan("dead_list_of_clusters", R"({"fingerprint":"fp1"})"),
+  EXPECT_THAT(plan("dead_list_of_groups", R"({"fingerprint":"fp1"})"),
               AllOf(HasSubstr("outbox_dead_"), Not(HasSubstr("Seq Scan on outbox"))));
 }
 

@@ -7,7 +7,10 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <stdexcept>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "store/store.hpp"
@@ -15,6 +18,13 @@
 #include "tests/support/postgres_database.hpp"
 
 namespace sluice::test {
+
+/// Or an exception that says what failed.
+template <class T>
+T value_of(Result<T> result, const char* what) {
+  if (!result) throw std::runtime_error(std::string{what} + ": " + result.error().message);
+  if constexpr (!std::is_void_v<T>) return std::move(result).value();
+}
 
 class World {
  public:

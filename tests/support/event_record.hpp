@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "store/store.hpp"
+#include "store/event_record.hpp"
 
 namespace sluice::test {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "store/store.hpp"
+#include "store/publish.hpp"
 
 namespace sluice::test {
 

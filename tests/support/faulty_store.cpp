@@ -84,8 +84,8 @@ Result<store::EventRecord> FaultyStore::get_event(const Uuid& id) {
   return pass("get_event", [&] { return inner_.get_event(id); });
 }
 
-Result<std::vector<store::HandledRecord>> FaultyStore::handled(const store::EventRecord& event) {
-  return pass("handled", [&] { return inner_.handled(event); });
+Result<std::vector<store::HandledRecord>> FaultyStore::handled(std::span<const std::string> idempotency_keys) {
+  return pass("handled", [&] { return inner_.handled(idempotency_keys); });
 }
 
 Result<std::vector<store::AuditRecord>> FaultyStore::audit_of(const Uuid& event_id) {
@@ -218,12 +218,8 @@ Result<std::vector<store::AuditRecord>> FaultyStore::audit(const store::AuditFil
   return pass("audit", [&] { return inner_.audit(filter, limit, before_id); });
 }
 
-Result<store::Diagnosis> FaultyStore::diagnose() {
-  return pass("diagnose", [&] { return inner_.diagnose(); });
-}
-
-Result<store::Diagnosis> FaultyStore::glance() {
-  return pass("glance", [&] { return inner_.glance(); });
+Result<store::Diagnosis> FaultyStore::diagnose(store::DiagnosisDepth depth) {
+  return pass("diagnose", [&] { return inner_.diagnose(depth); });
 }
 
 Result<store::StoreGauges> FaultyStore::gauges() {
@@ -293,7 +289,7 @@ Result<store::SinkRecord> FaultyStore::move_circuit(const std::string& name, std
   return pass("move_circuit", [&] { return inner_.move_circuit(name, open_for, actor); });
 }
 
-Result<std::unique_ptr<store::Ear>> FaultyStore::listen(const std::vector<std::string>& channels) {
+Result<std::unique_ptr<store::ListenerConnection>> FaultyStore::listen(const std::vector<std::string>& channels) {
   return pass("listen", [&] { return inner_.listen(channels); });
 }
 

@@ -59,7 +59,8 @@ class FaultyStore : public store::Store {
   Result<store::EventPage> list_events(const store::EventFilter& filter, int limit,
                                        std::optional<std::int64_t> before_seq) override;
   Result<store::EventRecord> get_event(const Uuid& id) override;
-  Result<std::vector<store::HandledRecord>> handled(const store::EventRecord& event) override;
+  using Observing::handled;
+  Result<std::vector<store::HandledRecord>> handled(std::span<const std::string> idempotency_keys) override;
   Result<std::vector<store::AuditRecord>> audit_of(const Uuid& event_id) override;
   Result<std::optional<Uuid>> key_blocker(const store::EventRecord& event) override;
   Result<store::StoreStatus> status() override;
@@ -98,13 +99,12 @@ class FaultyStore : public store::Store {
   Result<void> release_operation(const Uuid& id, const std::string& executor) override;
   Result<std::vector<store::AuditRecord>> audit(const store::AuditFilter& filter, int limit,
                                                 std::optional<std::int64_t> before_id) override;
-  Result<store::Diagnosis> diagnose() override;
-  Result<store::Diagnosis> glance() override;
+  Result<store::Diagnosis> diagnose(store::DiagnosisDepth depth) override;
   Result<store::StoreGauges> gauges() override;
   Result<store::DueBacklog> due_backlog() override;
   Result<std::vector<store::OverdueEvent>> overdue(const store::OverdueQuery& query) override;
   Result<double> notify_queue_usage() override;
-  using Registering::subscribe;
+  using Claiming::subscribe;
   Result<void> subscribe(Generation generation, std::span<const Subscription> subscriptions,
                          const std::string& declared_by) override;
   Result<void> unsubscribe(Generation generation, const std::string& handler_name, const store::Actor& actor) override;
@@ -119,7 +119,7 @@ class FaultyStore : public store::Store {
   Result<store::SinkRecord> switch_sink(const std::string& name, SinkSwitch to, const store::Actor& actor) override;
   Result<store::SinkRecord> move_circuit(const std::string& name, std::optional<Duration> open_for,
                                          const store::Actor& actor) override;
-  Result<std::unique_ptr<store::Ear>> listen(const std::vector<std::string>& channels) override;
+  Result<std::unique_ptr<store::ListenerConnection>> listen(const std::vector<std::string>& channels) override;
   Result<store::DoorbellMode> doorbell() override;
   Result<void> set_doorbell(store::DoorbellMode mode, const store::Actor& actor) override;
   Result<store::SchemaVersion> schema_version() override;

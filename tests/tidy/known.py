@@ -26,8 +26,6 @@ LENGTHS = {
     "src/store/postgres/sql/migration/0012_patrol.sql core.patrol_step": 120,
     "tests/cli/golden_json_test.cpp GoldenJson.OfEveryCommand": 100,  # one line per command
     "tests/contract/triage_test.cpp": 420,
-    "tests/integration/postgres_claim_test.cpp": 710,
-    "tests/interleaving/world.cpp": 550,
 }
 
 # Sleeps of a test file: how many, and why.

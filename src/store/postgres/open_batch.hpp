@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "store/claiming.hpp"
+#include "store/claim.hpp"
 
 namespace sluice::store {
 

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "store/gauging.hpp"
+#include "core/try.hpp"
+#include "store/diagnosis.hpp"
 
 namespace sluice::store {
 namespace {
@@ -12,7 +13,7 @@ constexpr auto kMostRemembered = static_cast<std::size_t>(kGaugeLook);
 constexpr auto kOneMore = static_cast<std::int32_t>(kGaugeLook) + 1;  // tells "all" from "at least"
 constexpr std::int32_t kMostReadAtOnce = 10 * kOneMore;               // of all generations
 
-/// Rows of gauge_look.sql: one sums up, the others are numbers.
+/// Rows of gauge_scan.sql: one sums up, the others are numbers.
 PendingLook look_of(const pq::Rows& rows) {
   PendingLook look;
   look.numbers.reserve(static_cast<std::size_t>(rows.size()));
@@ -39,27 +40,26 @@ Result<std::vector<PendingReader::Part>> PendingReader::read(PendingWalk::Reach 
   auto parts = begin(reach);
   if (!parts) return parts;
   if (reach == PendingWalk::Reach::the_end && is_much(*parts)) {
-    if (auto done = read_all(*parts); !done) return std::move(done).error();
+    SLUICE_CHECK(read_all(*parts));
   }
   for (auto& [generation, walk] : walks_) {
     // What one statement has read needs no look.
     if (!walk.look_above()) continue;
-    if (auto done = reopen(generation, walk); !done) return std::move(done).error();
-    if (auto done = walk_on(generation, walk); !done) return std::move(done).error();
+    SLUICE_CHECK(reopen(generation, walk));
+    SLUICE_CHECK(walk_on(generation, walk));
   }
   return parts;
 }
 
 /// The generations; each has a walk afterwards.
 Result<std::vector<PendingReader::Part>> PendingReader::begin(PendingWalk::Reach reach) {
-  const Result<pq::Rows> rows = run(pg_sql::gauge_generations);
-  if (!rows) return rows.error();
+  SLUICE_TRY(const pq::Rows rows, run(pg_sql::gauge_generations));
   std::vector<Part> parts;
   std::set<Generation> found;
-  for (int row = 0; row < rows->size(); ++row) {
-    const Part part{rows->int8(row, 0), rows->int8(row, 1), rows->int8(row, 4)};
-    const std::int64_t scanned = rows->is_null(row, 2) ? 0 : rows->int8(row, 2);
-    oldest_running_ = rows->int8(row, 3);
+  for (int row = 0; row < rows.size(); ++row) {
+    const Part part{rows.int8(row, 0), rows.int8(row, 1), rows.int8(row, 4)};
+    const std::int64_t scanned = rows.is_null(row, 2) ? 0 : rows.int8(row, 2);
+    oldest_running_ = rows.int8(row, 3);
     walks_.try_emplace(part.generation, scanned, kMostRemembered).first->second.begin(reach);
     found.insert(part.generation);
     parts.push_back(part);
@@ -84,11 +84,10 @@ bool PendingReader::is_much(const std::vector<Part>& parts) const {
 }
 
 Result<void> PendingReader::read_all(const std::vector<Part>& parts) {
-  const Result<pq::Rows> rows = run(pg_sql::pending_all, pq::Params{}.int4(kMostReadAtOnce));
-  if (!rows) return rows.error();
-  if (rows->size() >= kMostReadAtOnce) return {};
+  SLUICE_TRY(const pq::Rows rows, run(pg_sql::pending_all, pq::Params{}.int4(kMostReadAtOnce)));
+  if (rows.size() >= kMostReadAtOnce) return {};
   std::map<Generation, std::vector<std::int64_t>> pending;
-  for (int row = 0; row < rows->size(); ++row) pending[rows->int8(row, 0)].push_back(rows->int8(row, 1));
+  for (int row = 0; row < rows.size(); ++row) pending[rows.int8(row, 0)].push_back(rows.int8(row, 1));
   for (const Part& part : parts) {
     std::vector<std::int64_t>& numbers = pending[part.generation];
     std::sort(numbers.begin(), numbers.end());
@@ -101,9 +100,8 @@ Result<PendingLook> PendingReader::look(Generation generation, std::int64_t abov
   pq::Params params;
   params.int8(generation).int8(above).int8(upto);
   params.int4(static_cast<std::int32_t>(PendingWalk::kLookRows)).int4(kOneMore);
-  const Result<pq::Rows> rows = run(pg_sql::gauge_look, params);
-  if (!rows) return rows.error();
-  return look_of(*rows);
+  SLUICE_TRY(const pq::Rows rows, run(pg_sql::gauge_scan, params));
+  return look_of(rows);
 }
 
 /// What the walk found pending before is looked at again.
@@ -112,27 +110,24 @@ Result<void> PendingReader::reopen(Generation generation, PendingWalk& walk) {
   pq::Params params;
   params.int8(generation);
   add_numbers(params, walk.remembered());
-  const Result<pq::Rows> rows = run(pg_sql::gauge_still_pending, params);
-  if (!rows) return rows.error();
+  SLUICE_TRY(const pq::Rows rows, run(pg_sql::gauge_still_pending, params));
   std::optional<Timestamp> oldest;
-  for (int row = 0; row < rows->size(); ++row) {
-    oldest = std::min(oldest.value_or(rows->timestamptz(row, 1)), rows->timestamptz(row, 1));
+  for (int row = 0; row < rows.size(); ++row) {
+    oldest = std::min(oldest.value_or(rows.timestamptz(row, 1)), rows.timestamptz(row, 1));
   }
-  walk.reopen(pq::collect(*rows, [&](int row) { return rows->int8(row, 0); }), oldest);
+  walk.reopen(pq::collect(rows, [&](int row) { return rows.int8(row, 0); }), oldest);
   return {};
 }
 
 /// Ahead, and through the history or a part of it.
 Result<void> PendingReader::walk_on(Generation generation, PendingWalk& walk) {
   while (const auto above = walk.look_above()) {
-    const auto seen = look(generation, *above, std::nullopt);
-    if (!seen) return seen.error();
-    walk.looked(*seen);
+    SLUICE_TRY(const auto seen, look(generation, *above, std::nullopt));
+    walk.looked(seen);
   }
   while (const auto history = walk.history()) {
-    const auto seen = look(generation, history->above, history->upto);
-    if (!seen) return seen.error();
-    walk.looked_at_history(*seen);
+    SLUICE_TRY(const auto seen, look(generation, history->above, history->upto));
+    walk.looked_at_history(seen);
   }
   return {};
 }
@@ -147,10 +142,9 @@ std::optional<EventNumbers> PendingReader::found() const {
 }
 
 Result<Timestamp> PendingReader::end() {
-  const Result<pq::Rows> horizon = run(pg_sql::gauge_horizon);
-  if (!horizon) return horizon.error();
-  for (auto& [generation, walk] : walks_) walk.end({oldest_running_, horizon->int8(0, 1) - 1});
-  return horizon->timestamptz(0, 0);
+  SLUICE_TRY(const pq::Rows horizon, run(pg_sql::gauge_horizon));
+  for (auto& [generation, walk] : walks_) walk.end({oldest_running_, horizon.int8(0, 1) - 1});
+  return horizon.timestamptz(0, 0);
 }
 
 }  // namespace sluice::store

@@ -1,3 +1,4 @@
+#include "core/try.hpp"
 #include "store/postgres/postgres_records.hpp"
 #include "store/postgres/postgres_statement.hpp"
 #include "store/postgres/postgres_store_impl.hpp"
@@ -11,9 +12,8 @@ constexpr std::int32_t kMostWaiting = 20'000;
 }  // namespace
 
 Result<Timestamp> PostgresStore::now() {
-  const Result<pq::Rows> rows = run(reading(pg_sql::now));
-  if (!rows) return rows.error();
-  return rows->timestamptz(0, 0);
+  SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::now)));
+  return rows.timestamptz(0, 0);
 }
 
 Result<std::optional<EventNumbers>> PostgresStore::numbers_with(std::optional<Status> status) {
@@ -22,29 +22,27 @@ Result<std::optional<EventNumbers>> PostgresStore::numbers_with(std::optional<St
     for (int row = 0; row < rows.size(); ++row) numbers.add(rows.int8(row, 0), rows.int8(row, 1));
   };
   if (status == Status::in_flight) {
-    const Result<pq::Rows> claimed = run(reading(pg_sql::in_flight_numbers));
-    if (!claimed) return claimed.error();
-    add_all(*claimed);
+    SLUICE_TRY(const pq::Rows claimed, run(reading(pg_sql::in_flight_numbers)));
+    add_all(claimed);
     return std::optional{std::move(numbers)};
   }
   const std::optional<EventNumbers> unknown;
   if (status != Status::pending) return unknown;
   const std::scoped_lock lock{walks_mutex_};
-  return in_snapshot(pool_, options_.longest_statement,
-                     [&](pq::Connection& connection) -> Result<std::optional<EventNumbers>> {
-                       PendingReader pending{connection, current_walks()};
-                       if (const auto parts = pending.read(PendingWalk::Reach::some); !parts) return parts.error();
-                       if (const auto now = pending.end(); !now) return now.error();
-                       const auto found = pending.found();
-                       if (!found) return unknown;
-                       const Result<pq::Rows> waiting =
-                           connection.run(reading(pg_sql::waiting_numbers), pq::Params{}.int4(kMostWaiting + 1));
-                       if (!waiting) return waiting.error();
-                       if (waiting->size() > kMostWaiting) return unknown;
-                       numbers = *found;
-                       add_all(*waiting);
-                       return std::optional{std::move(numbers)};
-                     });
+  return in_snapshot(
+      pool_, options_.longest_statement, [&](pq::Connection& connection) -> Result<std::optional<EventNumbers>> {
+        PendingReader pending{connection, current_walks()};
+        SLUICE_CHECK(pending.read(PendingWalk::Reach::some));
+        SLUICE_CHECK(pending.end());
+        const auto found = pending.found();
+        if (!found) return unknown;
+        SLUICE_TRY(const pq::Rows waiting,
+                   connection.run(reading(pg_sql::waiting_numbers), pq::Params{}.int4(kMostWaiting + 1)));
+        if (waiting.size() > kMostWaiting) return unknown;
+        numbers = *found;
+        add_all(waiting);
+        return std::optional{std::move(numbers)};
+      });
 }
 
 Result<EventPage> PostgresStore::list_events(const EventFilter& filter, int limit,
@@ -62,63 +60,60 @@ Result<EventPage> PostgresStore::list_events(const EventFilter& filter, int limi
   params.timestamptz(filter.since).timestamptz(filter.until).int4(limit + 1).uuid(filter.id);
   params.text_or_null(filter.error_class).text_or_null(filter.fingerprint);
   params.text_or_null(filter.ordering_key).text_or_null(filter.text);
-  const auto numbers = numbers_with(filter.status);
-  if (!numbers) return numbers.error();
-  if (*numbers) add(params, **numbers);
-  const Result<pq::Rows> rows = run(reading(*numbers ? pg_sql::event_list_among : pg_sql::event_list), params);
-  if (!rows) return rows.error();
+  SLUICE_TRY(const auto numbers, numbers_with(filter.status));
+  if (numbers) add(params, *numbers);
+  SLUICE_TRY(const pq::Rows rows, run(reading(numbers ? pg_sql::event_list_among : pg_sql::event_list), params));
   EventPage page;
-  const int shown = std::min(rows->size(), limit);
-  for (int row = 0; row < shown; ++row) page.events.push_back(event_record(*rows, row));
-  if (rows->size() > limit) page.next_before = page.events.back().seq;
+  const int shown = std::min(rows.size(), limit);
+  for (int row = 0; row < shown; ++row) page.events.push_back(event_record(rows, row));
+  if (rows.size() > limit) page.next_before = page.events.back().seq;
   return page;
 }
 
 Result<EventRecord> PostgresStore::get_event(const Uuid& id) {
-  const Result<pq::Rows> rows = run(reading(pg_sql::event_get), pq::Params{}.uuid(id));
-  if (!rows) return rows.error();
-  if (rows->empty())
+  SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::event_get), pq::Params{}.uuid(id)));
+  if (rows.empty())
     return Error{ErrorCode::not_found, Retry::never, "event " + id.to_string() + " does not exist", "id", {}};
-  return event_record(*rows, 0);
+  return event_record(rows, 0);
 }
 
-Result<std::vector<HandledRecord>> PostgresStore::handled(const EventRecord& event) {
-  const Result<pq::Rows> rows =
-      run(reading(pg_sql::handled_of), pq::Params{}.text(std::string_view{event.envelope.idempotency_key()}));
-  if (!rows) return rows.error();
-  return pq::collect(*rows, [&](int row) {
-    return HandledRecord{{std::string{rows->text(row, 0)}, std::string{rows->text(row, 1)}}, rows->timestamptz(row, 2)};
+Result<std::vector<HandledRecord>> PostgresStore::handled(std::span<const std::string> idempotency_keys) {
+  if (idempotency_keys.empty()) return std::vector<HandledRecord>{};
+  pq::Params params;
+  {
+    pq::Params::Array keys = params.array(pq::Params::Element::text);
+    for (const std::string& key : idempotency_keys) keys.text(std::string_view{key});
+  }
+  SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::handled_of), params));
+  return pq::collect(rows, [&](int row) {
+    return HandledRecord{{std::string{rows.text(row, 0)}, std::string{rows.text(row, 1)}}, rows.timestamptz(row, 2)};
   });
 }
 
 Result<std::vector<AuditRecord>> PostgresStore::audit_of(const Uuid& event_id) {
-  const Result<pq::Rows> rows = run(reading(pg_sql::audit_of), pq::Params{}.uuid(event_id));
-  if (!rows) return rows.error();
-  return pq::collect(*rows, [&](int row) { return audit_record(*rows, row); });
+  SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::audit_of), pq::Params{}.uuid(event_id)));
+  return pq::collect(rows, [&](int row) { return audit_record(rows, row); });
 }
 
 Result<std::optional<Uuid>> PostgresStore::key_blocker(const EventRecord& event) {
   if (!event.ordering_key) return std::optional<Uuid>{};
   pq::Params params;
   params.text(std::string_view{*event.ordering_key}).int8(event.seq).uuid(event.envelope.event_id());
-  const Result<pq::Rows> rows = run(reading(pg_sql::key_blocker), params);
-  if (!rows) return rows.error();
-  return rows->optional_uuid(0, 0);
+  SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::key_blocker), params));
+  return rows.optional_uuid(0, 0);
 }
 
 Result<ReplayReport> PostgresStore::replay(const Uuid& id, Generation new_generation, const Actor& actor) {
   pq::Params params;
   params.uuid(id).int8(new_generation);
-  const Result<pq::Rows> rows = run(writing(pg_sql::replay), add(params, actor));
-  if (!rows) return rows.error();
-  return ReplayReport{id, rows->int4(0, 0), rows->int4(0, 1), rows->int8(0, 2), rows->int8(0, 3)};
+  SLUICE_TRY(const pq::Rows rows, run(writing(pg_sql::replay), add(params, actor)));
+  return ReplayReport{id, rows.int4(0, 0), rows.int4(0, 1), rows.int8(0, 2), rows.int8(0, 3)};
 }
 
 Result<void> PostgresStore::tombstone(const Uuid& id, bool discard, const Actor& actor) {
   pq::Params params;
   params.uuid(id).boolean(discard);
-  const Result<pq::Rows> rows = run(writing(pg_sql::tombstone), add(params, actor));
-  if (!rows) return rows.error();
+  SLUICE_CHECK(run(writing(pg_sql::tombstone), add(params, actor)));
   return {};
 }
 
@@ -126,50 +121,44 @@ Result<void> PostgresStore::discard(const Uuid& id, const Actor& actor) { return
 Result<void> PostgresStore::restore(const Uuid& id, const Actor& actor) { return tombstone(id, false, actor); }
 
 Result<std::vector<Deployment>> PostgresStore::deployments() {
-  const Result<pq::Rows> rows = run(reading(pg_sql::deployment_list));
-  if (!rows) return rows.error();
-  return pq::collect(*rows, [&](int row) { return deployment_record(*rows, row); });
+  SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::deployment_list)));
+  return pq::collect(rows, [&](int row) { return deployment_record(rows, row); });
 }
 
 Result<Deployment> PostgresStore::allocate_generation(std::optional<Generation> wanted, const std::string& note,
                                                       const Actor& actor) {
   pq::Params params;
   params.int8(wanted).text(std::string_view{note});
-  const Result<pq::Rows> rows = run(writing(pg_sql::deployment_allocate), add(params, actor));
-  if (!rows) return rows.error();
-  return deployment_record(*rows, 0);
+  SLUICE_TRY(const pq::Rows rows, run(writing(pg_sql::deployment_allocate), add(params, actor)));
+  return deployment_record(rows, 0);
 }
 
 Result<Deployment> PostgresStore::move_generation(Generation generation, GenerationState to, const Actor& actor) {
   pq::Params params;
   params.int8(generation).text(name(to));
-  const Result<pq::Rows> rows = run(writing(pg_sql::deployment_move), add(params, actor));
-  if (!rows) return rows.error();
-  return deployment_record(*rows, 0);
+  SLUICE_TRY(const pq::Rows rows, run(writing(pg_sql::deployment_move), add(params, actor)));
+  return deployment_record(rows, 0);
 }
 
 Result<std::vector<OpenPublisher>> PostgresStore::open_publishers(Generation generation) {
-  const Result<pq::Rows> rows = run(reading(pg_sql::generation_publishers), pq::Params{}.int8(generation));
-  if (!rows) return rows.error();
-  return pq::collect(*rows, [&](int row) {
-    return OpenPublisher{rows->int4(row, 0), rows->optional_text(row, 1).value_or(""),
-                         rows->optional_text(row, 2).value_or(""), std::string{rows->text(row, 3)},
-                         rows->optional_timestamptz(row, 4)};
+  SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::generation_publishers), pq::Params{}.int8(generation)));
+  return pq::collect(rows, [&](int row) {
+    return OpenPublisher{rows.int4(row, 0), rows.optional_text(row, 1).value_or(""),
+                         rows.optional_text(row, 2).value_or(""), std::string{rows.text(row, 3)},
+                         rows.optional_timestamptz(row, 4)};
   });
 }
 
 Result<std::int64_t> PostgresStore::reroute(Generation from, Generation to, int limit, const Actor& actor) {
   pq::Params params;
   params.int8(from).int8(to).int4(limit);
-  const Result<pq::Rows> rows = run(writing(pg_sql::reroute), add(params, actor));
-  if (!rows) return rows.error();
-  return rows->int8(0, 0);
+  SLUICE_TRY(const pq::Rows rows, run(writing(pg_sql::reroute), add(params, actor)));
+  return rows.int8(0, 0);
 }
 
 Result<Generation> PostgresStore::default_generation() {
-  const Result<pq::Rows> rows = run(reading(pg_sql::deployment_default));
-  if (!rows) return rows.error();
-  return rows->int8(0, 0);
+  SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::deployment_default)));
+  return rows.int8(0, 0);
 }
 
 }  // namespace sluice::store

@@ -1,3 +1,4 @@
+#include "core/try.hpp"
 #include "store/postgres/postgres_statement.hpp"
 #include "store/postgres/postgres_store_impl.hpp"
 #include "store/postgres/snapshot.hpp"
@@ -129,19 +130,14 @@ std::optional<StrandedFacts> look_at_stranded(Look& look) {
 
 }  // namespace
 
-Result<Diagnosis> PostgresStore::diagnose() { return look(true); }
-Result<Diagnosis> PostgresStore::glance() { return look(false); }
-
-Result<Diagnosis> PostgresStore::look(bool at_everything) {
-  Result<pq::Pool::Lease> lease = pool_.lease();
-  if (!lease) return std::move(lease).error();
-  const Result<pq::Rows> schema = (*lease)->run(reading(pg_sql::schema_exists));
-  if (!schema) return schema.error();
+Result<Diagnosis> PostgresStore::diagnose(DiagnosisDepth depth) {
+  SLUICE_TRY(pq::Pool::Lease lease, pool_.lease());
+  SLUICE_TRY(const pq::Rows schema, lease->run(reading(pg_sql::schema_exists)));
   Diagnosis diagnosis;
-  Look eyes{**lease, diagnosis.unseen};
-  diagnosis.server = look_at_server(eyes, (*lease)->backend_pid());
-  if (schema->boolean(0, 0)) {
-    if (diagnosis.server && at_everything) diagnosis.server->grants = look_at_grants(eyes);
+  Look eyes{*lease, diagnosis.unseen};
+  diagnosis.server = look_at_server(eyes, lease->backend_pid());
+  if (schema.boolean(0, 0)) {
+    if (diagnosis.server && depth == DiagnosisDepth::whole) diagnosis.server->grants = look_at_grants(eyes);
     if (const auto rows = eyes.at("expired claims", pg_sql::diagnose_claims, pq::Params{}.int4(kExpiredLook))) {
       diagnosis.expired = ExpiredFacts{rows->int8(0, 0), rows->optional_timestamptz(0, 1)};
     }
@@ -155,17 +151,16 @@ Result<Diagnosis> PostgresStore::look(bool at_everything) {
 }
 
 Result<DueBacklog> PostgresStore::due_backlog() {
-  const Result<pq::Rows> rows = run(reading(pg_sql::diagnose_backlog));
-  if (!rows) return rows.error();
-  return DueBacklog{rows->int8(0, 0), rows->optional_timestamptz(0, 1), rows->timestamptz(0, 2)};
+  SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::diagnose_backlog)));
+  return DueBacklog{rows.int8(0, 0), rows.optional_timestamptz(0, 1), rows.timestamptz(0, 2)};
 }
 
 Result<std::vector<OverdueEvent>> PostgresStore::overdue(const OverdueQuery& query) {
   const std::scoped_lock lock{walks_mutex_};
   const auto read = [&](pq::Connection& connection) -> Result<pq::Rows> {
     PendingReader pending{connection, current_walks()};
-    if (const auto parts = pending.read(PendingWalk::Reach::some); !parts) return parts.error();
-    if (const auto now = pending.end(); !now) return now.error();
+    SLUICE_CHECK(pending.read(PendingWalk::Reach::some));
+    SLUICE_CHECK(pending.end());
     EventNumbers known;
     for (const auto& [generation, walk] : walks_) {
       for (const std::int64_t number : walk.found()) known.add(generation, number);
@@ -175,22 +170,20 @@ Result<std::vector<OverdueEvent>> PostgresStore::overdue(const OverdueQuery& que
     params.interval(query.patience).interval(query.alive_within).int4(query.limit).int4(kWaitedLook);
     return connection.run(reading(pg_sql::overdue), params);
   };
-  const Result<pq::Rows> rows = in_snapshot(pool_, options_.longest_statement, read);
-  if (!rows) return rows.error();
-  return pq::collect(*rows, [&](int row) {
-    return OverdueEvent{rows->uuid(row, 0),
-                        std::string{rows->text(row, 1)},
-                        rows->int8(row, 2),
-                        rows->timestamptz(row, 3),
-                        std::string{rows->text(row, 4)},
-                        rows->boolean(row, 5) ? OverdueEvent::Cause::passed_over : OverdueEvent::Cause::behind};
+  SLUICE_TRY(const pq::Rows rows, in_snapshot(pool_, options_.longest_statement, read));
+  return pq::collect(rows, [&](int row) {
+    return OverdueEvent{rows.uuid(row, 0),
+                        std::string{rows.text(row, 1)},
+                        rows.int8(row, 2),
+                        rows.timestamptz(row, 3),
+                        std::string{rows.text(row, 4)},
+                        rows.boolean(row, 5) ? OverdueEvent::Cause::passed_over : OverdueEvent::Cause::behind};
   });
 }
 
 Result<double> PostgresStore::notify_queue_usage() {
-  const Result<pq::Rows> rows = run(reading(pg_sql::diagnose_notify));
-  if (!rows) return rows.error();
-  return static_cast<double>(rows->int8(0, 0)) / kMillionths;
+  SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::diagnose_notify)));
+  return static_cast<double>(rows.int8(0, 0)) / kMillionths;
 }
 
 }  // namespace sluice::store

@@ -1,6 +1,7 @@
 // A handler's transaction: effect, dedup row and settle in one, on a connection of the pool.
 #include <algorithm>
 
+#include "core/try.hpp"
 #include "store/postgres/postgres_settle.hpp"
 #include "store/postgres/postgres_statement.hpp"
 #include "store/postgres/postgres_store_impl.hpp"
@@ -28,7 +29,7 @@ class PostgresEffect final : public EffectTransaction {
   }
 
   Result<std::vector<Entered>> enter(std::string_view handler_name, std::span<const Entry> entries) override {
-    if (auto open = still_open(); !open) return std::move(open).error();
+    SLUICE_CHECK(still_open());
     pq::Params params;
     params.text(handler_name);
     {
@@ -47,11 +48,10 @@ class PostgresEffect final : public EffectTransaction {
       pq::Params::Array keys = params.array(Element::text);
       for (const Entry& entry : entries) keys.text(std::string_view{entry.idempotency_key});
     }
-    const Result<pq::Rows> rows = lease_->run(inside(pg_sql::effect_enter), params);
-    if (!rows) return rows.error();
-    if (rows->empty()) return std::vector<Entered>(entries.size(), Entered::fresh);
-    return pq::collect(*rows, [&](int row) {
-      const std::string_view entered = rows->text(row, 0);
+    SLUICE_TRY(const pq::Rows rows, lease_->run(inside(pg_sql::effect_enter), params));
+    if (rows.empty()) return std::vector<Entered>(entries.size(), Entered::fresh);
+    return pq::collect(rows, [&](int row) {
+      const std::string_view entered = rows.text(row, 0);
       return entered == "fresh" ? Entered::fresh : entered == "handled" ? Entered::handled : Entered::fenced;
     });
   }
@@ -62,7 +62,7 @@ class PostgresEffect final : public EffectTransaction {
   }
 
   Result<void> mark() override {
-    if (auto open = still_open(); !open) return open;
+    SLUICE_CHECK(still_open());
     // Released, not stacked: many open subtransactions slow down every snapshot of the server.
     const std::string_view text = std::exchange(marked_, true)
                                       ? "release savepoint sluice_effect; savepoint sluice_effect"
@@ -74,19 +74,18 @@ class PostgresEffect final : public EffectTransaction {
   }
 
   Result<SettleReport> settle(std::span<const SettleItem> items, std::optional<RegistryVersion> based_on) override {
-    if (auto open = still_open(); !open) return std::move(open).error();
+    SLUICE_CHECK(still_open());
     if (items.empty()) return SettleReport{};
     const auto run = [&](const pg_sql::Query& query, const pq::Params& params) {
       return lease_->run(inside(query), params);
     };
-    Result<Settled> settled = settle_by(run, items, {store_.settled_batches(items).finished, based_on, true});
-    if (!settled) return std::move(settled).error();
-    next_.add(settled->next);
-    return std::move(settled->report);
+    SLUICE_TRY(Settled settled, settle_by(run, items, {store_.settled_batches(items).finished, based_on, true}));
+    next_.add(settled.next);
+    return std::move(settled.report);
   }
 
   Result<void> commit() override {
-    if (auto open = still_open(); !open) return open;
+    SLUICE_CHECK(still_open());
     open_ = false;
     Result<void> committed = lease_->commit();
     if (committed) store_.remember(next_);
@@ -119,10 +118,9 @@ class PostgresEffect final : public EffectTransaction {
 }  // namespace
 
 Result<std::unique_ptr<EffectTransaction>> PostgresStore::begin_effect(Duration longest_idle) {
-  Result<pq::Pool::Lease> lease = pool_.lease();
-  if (!lease) return std::move(lease).error();
-  auto effect = std::make_unique<PostgresEffect>(*this, *std::move(lease));
-  if (Result<void> begun = effect->begin(longest_idle); !begun) return std::move(begun).error();
+  SLUICE_TRY(pq::Pool::Lease lease, pool_.lease());
+  auto effect = std::make_unique<PostgresEffect>(*this, std::move(lease));
+  SLUICE_CHECK(effect->begin(longest_idle));
   return std::unique_ptr<EffectTransaction>{std::move(effect)};
 }
 

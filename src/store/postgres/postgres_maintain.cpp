@@ -1,3 +1,4 @@
+#include "core/try.hpp"
 #include "store/postgres/postgres_records.hpp"
 #include "store/postgres/postgres_statement.hpp"
 #include "store/postgres/postgres_store_impl.hpp"
@@ -30,27 +31,24 @@ std::vector<ExpiredClaim> claims_of(const pq::Rows& rows) {
 }  // namespace
 
 Result<std::vector<ExpiredClaim>> PostgresStore::expired_claims(int limit) {
-  const Result<pq::Rows> rows = run(writing(pg_sql::expired_claims), pq::Params{}.int4(limit));
-  if (!rows) return rows.error();
-  return claims_of(*rows);
+  SLUICE_TRY(const pq::Rows rows, run(writing(pg_sql::expired_claims), pq::Params{}.int4(limit)));
+  return claims_of(rows);
 }
 
 Result<std::vector<ExpiredClaim>> PostgresStore::claims_held_by(const std::string& identity, int limit) {
-  const Result<pq::Rows> rows =
-      run(reading(pg_sql::claims_held_by), pq::Params{}.text(std::string_view{identity}).int4(limit));
-  if (!rows) return rows.error();
-  return claims_of(*rows);
+  SLUICE_TRY(const pq::Rows rows,
+             run(reading(pg_sql::claims_held_by), pq::Params{}.text(std::string_view{identity}).int4(limit)));
+  return claims_of(rows);
 }
 
 Result<RetentionReport> PostgresStore::sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run,
                                                        const Actor& actor) {
-  if (Result<void> valid = policies.validate(); !valid) return valid.error();
+  SLUICE_CHECK(policies.validate());
   pq::Params params;
   params.interval(policies.outbox.active).interval(policies.outbox.grace);
   params.interval(policies.event_handled.active).interval(policies.event_handled.grace).int4(limit).boolean(dry_run);
-  const Result<pq::Rows> rows = run(writing(pg_sql::sweep_retention), add(params, actor));
-  if (!rows) return rows.error();
-  return RetentionReport{rows->int8(0, 0), rows->int8(0, 1), rows->int8(0, 2), rows->int8(0, 3), rows->boolean(0, 4)};
+  SLUICE_TRY(const pq::Rows rows, run(writing(pg_sql::sweep_retention), add(params, actor)));
+  return RetentionReport{rows.int8(0, 0), rows.int8(0, 1), rows.int8(0, 2), rows.int8(0, 3), rows.boolean(0, 4)};
 }
 
 Result<PruneReport> PostgresStore::prune(const RetentionPolicies& policies) {
@@ -64,28 +62,26 @@ Result<PruneReport> PostgresStore::prune(const RetentionPolicies& policies) {
     }
   }
   params.interval(policies.outbox.active + policies.outbox.grace);
-  const Result<pq::Rows> rows = run(writing(pg_sql::prune), params);
-  if (!rows) return rows.error();
-  return PruneReport{rows->int8(0, 0), rows->int8(0, 1)};
+  SLUICE_TRY(const pq::Rows rows, run(writing(pg_sql::prune), params));
+  return PruneReport{rows.int8(0, 0), rows.int8(0, 1)};
 }
 
 Result<PatrolStep> PostgresStore::patrol(const PatrolRequest& request) {
   pq::Params params;
   params.text(std::string_view{request.holder}).interval(request.lease).interval(request.overlooked_after);
   params.interval(request.settled_again).int4(request.rows);
-  const Result<pq::Rows> rows = run(writing(pg_sql::patrol_step), params);
-  if (!rows) return rows.error();
+  SLUICE_TRY(const pq::Rows rows, run(writing(pg_sql::patrol_step), params));
   // What was healed comes first, what the step did in the last row.
-  const int last = rows->size() - 1;
-  PatrolStep step{rows->boolean(last, 0), rows->boolean(last, 1), rows->int8(last, 2), {}};
-  for (int row = 0; row < rows->size(); ++row) {
-    if (rows->is_null(row, 3)) continue;
-    const auto cause = parse_stranded_cause(rows->text(row, 4));
+  const int last = rows.size() - 1;
+  PatrolStep step{rows.boolean(last, 0), rows.boolean(last, 1), rows.int8(last, 2), {}};
+  for (int row = 0; row < rows.size(); ++row) {
+    if (rows.is_null(row, 3)) continue;
+    const auto cause = parse_stranded_cause(rows.text(row, 4));
     if (!cause) {
       return Error{ErrorCode::schema, Retry::never, "core.patrol_step names a cause that this build does not know",
                    "cause", "upgrade sluice"};
     }
-    step.healed.push_back({rows->uuid(row, 3), *cause});
+    step.healed.push_back({rows.uuid(row, 3), *cause});
   }
   return step;
 }

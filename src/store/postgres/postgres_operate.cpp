@@ -1,4 +1,4 @@
-#include "store/postgres/postgres_filter.hpp"
+#include "core/try.hpp"
 #include "store/postgres/postgres_records.hpp"
 #include "store/postgres/postgres_statement.hpp"
 #include "store/postgres/postgres_store_impl.hpp"
@@ -75,24 +75,21 @@ Result<OperationRecord> PostgresStore::plan_operation(const PlanRequest& request
 }
 
 Result<OperationRecord> PostgresStore::operation(const Uuid& id) {
-  const Result<pq::Rows> rows = run(reading(pg_sql::operation_get), pq::Params{}.uuid(id));
-  if (!rows) return rows.error();
-  if (rows->empty())
+  SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::operation_get), pq::Params{}.uuid(id)));
+  if (rows.empty())
     return Error{ErrorCode::not_found, Retry::never, "operation " + id.to_string() + " does not exist", "id", {}};
-  return operation_record(*rows, 0);
+  return operation_record(rows, 0);
 }
 
 Result<std::vector<OperationRecord>> PostgresStore::operations(int limit) {
-  const Result<pq::Rows> rows = run(reading(pg_sql::operation_list), pq::Params{}.int4(limit));
-  if (!rows) return rows.error();
-  return pq::collect(*rows, [&](int row) { return operation_record(*rows, row); });
+  SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::operation_list), pq::Params{}.int4(limit)));
+  return pq::collect(rows, [&](int row) { return operation_record(rows, row); });
 }
 
 Result<std::vector<OperationItem>> PostgresStore::operation_items(const Uuid& id, int limit, std::int64_t after) {
-  const Result<pq::Rows> rows = run(reading(pg_sql::operation_items), pq::Params{}.uuid(id).int4(limit).int8(after));
-  if (!rows) return rows.error();
-  return pq::collect(*rows, [&](int row) {
-    return OperationItem{rows->int8(row, 0), rows->uuid(row, 1), std::string{rows->text(row, 2)}};
+  SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::operation_items), pq::Params{}.uuid(id).int4(limit).int8(after)));
+  return pq::collect(rows, [&](int row) {
+    return OperationItem{rows.int8(row, 0), rows.uuid(row, 1), std::string{rows.text(row, 2)}};
   });
 }
 
@@ -112,9 +109,9 @@ Result<OperationRecord> PostgresStore::change_operation(const Uuid& id, const Op
 }
 
 Result<std::vector<Uuid>> PostgresStore::runnable_operations(const std::string& executor) {
-  const Result<pq::Rows> rows = run(reading(pg_sql::operation_runnable), pq::Params{}.text(std::string_view{executor}));
-  if (!rows) return rows.error();
-  return pq::collect(*rows, [&](int row) { return rows->uuid(row, 0); });
+  SLUICE_TRY(const pq::Rows rows,
+             run(reading(pg_sql::operation_runnable), pq::Params{}.text(std::string_view{executor})));
+  return pq::collect(rows, [&](int row) { return rows.uuid(row, 0); });
 }
 
 Result<OperationRecord> PostgresStore::hold_operation(const Uuid& id, const std::string& executor, Duration lease) {
@@ -136,9 +133,7 @@ Result<OperationRecord> PostgresStore::end_operation(const Uuid& id, const std::
 }
 
 Result<void> PostgresStore::release_operation(const Uuid& id, const std::string& executor) {
-  const Result<pq::Rows> done =
-      run(writing(pg_sql::operation_release), pq::Params{}.uuid(id).text(std::string_view{executor}));
-  if (!done) return done.error();
+  SLUICE_CHECK(run(writing(pg_sql::operation_release), pq::Params{}.uuid(id).text(std::string_view{executor})));
   return {};
 }
 
@@ -151,9 +146,8 @@ Result<std::vector<AuditRecord>> PostgresStore::audit(const AuditFilter& filter,
   params.text_or_null(prefix ? std::string_view{} : action)
       .text_or_null(prefix ? action.substr(0, action.size() - 1) : std::string_view{});
   params.uuid(filter.event_id).timestamptz(filter.since).timestamptz(filter.until).int4(limit);
-  const Result<pq::Rows> rows = run(reading(pg_sql::audit_list), params);
-  if (!rows) return rows.error();
-  return pq::collect(*rows, [&](int row) { return audit_record(*rows, row); });
+  SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::audit_list), params));
+  return pq::collect(rows, [&](int row) { return audit_record(rows, row); });
 }
 
 }  // namespace sluice::store

@@ -1,5 +1,6 @@
 #include <set>
 
+#include "core/try.hpp"
 #include "store/postgres/postgres_statement.hpp"
 #include "store/postgres/postgres_store_impl.hpp"
 
@@ -50,22 +51,19 @@ std::vector<PublishOutcome> outcomes_of(std::span<const NewEvent> events, const 
 
 Result<std::vector<PublishOutcome>> PostgresStore::publish(std::span<const NewEvent> events) {
   if (events.empty()) return std::vector<PublishOutcome>{};
-  const Result<pq::Rows> inserted = run(writing(pg_sql::publish), columns(events));
-  if (!inserted) return inserted.error();
-  return outcomes_of(events, *inserted);
+  SLUICE_TRY(const pq::Rows inserted, run(writing(pg_sql::publish), columns(events)));
+  return outcomes_of(events, inserted);
 }
 
 Result<bool> PostgresStore::generation_exists(Generation generation) {
-  const Result<pq::Rows> rows = run(reading(pg_sql::generation_exists), pq::Params{}.int8(generation));
-  if (!rows) return rows.error();
-  return rows->boolean(0, 0);
+  SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::generation_exists), pq::Params{}.int8(generation)));
+  return rows.boolean(0, 0);
 }
 
 Result<std::vector<PublishOutcome>> publish_on(pg_conn* connection, std::span<const NewEvent> events) {
   if (events.empty()) return std::vector<PublishOutcome>{};
-  const Result<pq::Rows> inserted = pq::run_within(connection, pg_sql::publish.text, columns(events));
-  if (!inserted) return inserted.error();
-  return outcomes_of(events, *inserted);
+  SLUICE_TRY(const pq::Rows inserted, pq::run_within(connection, pg_sql::publish.text, columns(events)));
+  return outcomes_of(events, inserted);
 }
 
 }  // namespace sluice::store

@@ -1,6 +1,9 @@
 // From result rows to the records of the seam.
 #pragma once
 
+#include <string>
+
+#include "store/administer.hpp"
 #include "store/postgres/pq_values.hpp"
 #include "store/store.hpp"
 
@@ -14,5 +17,11 @@ std::vector<HandlerProgress> progress_column(const pq::Rows& rows, int row, int 
 EventRecord event_record(const pq::Rows& rows, int row);      // columns of event_get.sql
 AuditRecord audit_record(const pq::Rows& rows, int row);      // columns of audit_of.sql
 Deployment deployment_record(const pq::Rows& rows, int row);  // columns of deployment_list.sql
+
+/// `{"event_type":"a.b","since":"…"}`: the members that are given.
+std::string filter_json(const EventFilter& filter);
+
+/// Whether it names what a group of failures knows: type, source, target, class or fingerprint.
+bool names_groups(const EventFilter& filter);
 
 }  // namespace sluice::store

@@ -1,4 +1,5 @@
 #include "core/json.hpp"
+#include "core/try.hpp"
 #include "store/postgres/postgres_records.hpp"
 #include "store/postgres/postgres_statement.hpp"
 #include "store/postgres/postgres_store_impl.hpp"
@@ -20,12 +21,10 @@ std::string json_texts(const std::vector<std::string>& texts) {
 
 Result<std::vector<std::string>> texts_of(std::string_view json) {
   std::vector<std::string> texts;
-  const auto elements = json::elements(json, "texts");
-  if (!elements) return elements.error();
-  for (const std::string_view element : *elements) {
-    auto text = json::string_value(element, "texts");
-    if (!text) return std::move(text).error();
-    texts.push_back(*std::move(text));
+  SLUICE_TRY(const auto elements, json::elements(json, "texts"));
+  for (const std::string_view element : elements) {
+    SLUICE_TRY(auto text, json::string_value(element, "texts"));
+    texts.push_back(std::move(text));
   }
   return texts;
 }
@@ -33,10 +32,9 @@ Result<std::vector<std::string>> texts_of(std::string_view json) {
 Result<std::vector<SubscriptionRecord>> subscription_records(const pq::Rows& rows) {
   std::vector<SubscriptionRecord> records;
   for (int row = 0; row < rows.size(); ++row) {
-    auto types = texts_of(rows.text(row, 2));
-    if (!types) return std::move(types).error();
+    SLUICE_TRY(auto types, texts_of(rows.text(row, 2)));
     records.push_back(
-        {{std::string{rows.text(row, 1)}, *std::move(types), rows.optional_text(row, 3), rows.optional_text(row, 4)},
+        {{std::string{rows.text(row, 1)}, std::move(types), rows.optional_text(row, 3), rows.optional_text(row, 4)},
          rows.int8(row, 0),
          rows.timestamptz(row, 5),
          std::string{rows.text(row, 6)},
@@ -55,12 +53,39 @@ Error no_settings() {
 
 Result<pq::Rows> read_unsubscribed(pq::Connection& connection, PendingWalks& walks) {
   PendingReader pending{connection, walks};
-  if (const auto parts = pending.read(PendingWalk::Reach::the_end); !parts) return parts.error();
-  if (const auto now = pending.end(); !now) return now.error();
+  SLUICE_CHECK(pending.read(PendingWalk::Reach::the_end));
+  SLUICE_CHECK(pending.end());
   const auto found = pending.found();
   pq::Params params;
   add(params, found.value_or(EventNumbers{}));
   return connection.run(reading(pg_sql::unsubscribed), params.boolean(!found));
+}
+
+// The columns of sink_list, sink_switch and sink_circuit.
+Result<SinkRecord> sink_record(const pq::Rows& rows, int row) {
+  SinkRecord record;
+  record.declared = {
+      std::string{rows.text(row, 0)}, std::string{rows.text(row, 1)}, std::string{rows.text(row, 2)}, {}};
+  const auto handlers = json::elements(rows.text(row, 3), "handlers");
+  if (!handlers) return handlers.error();
+  for (const std::string_view handler : *handlers) {
+    SLUICE_TRY(auto text, json::string_value(handler, "handlers"));
+    record.declared.handlers.push_back(std::move(text));
+  }
+  record.state = parse_sink_switch(rows.text(row, 4)).value_or(SinkSwitch::disabled);
+  record.changed_at = rows.timestamptz(row, 5);
+  record.changed_by = rows.text(row, 6);
+  record.reason = rows.text(row, 7);
+  record.opened_at = rows.optional_timestamptz(row, 8);
+  record.open_until = rows.optional_timestamptz(row, 9);
+  record.open_reason = rows.text(row, 10);
+  record.declared_at = rows.timestamptz(row, 11);
+  return record;
+}
+
+void add_texts(pq::Params& params, std::span<const SinkDeclaration> sinks, std::string SinkDeclaration::*member) {
+  pq::Params::Array texts = params.array(pq::Params::Element::text);
+  for (const SinkDeclaration& sink : sinks) texts.text(std::string_view{sink.*member});
 }
 
 }  // namespace
@@ -68,7 +93,7 @@ Result<pq::Rows> read_unsubscribed(pq::Connection& connection, PendingWalks& wal
 Result<void> PostgresStore::subscribe(Generation generation, std::span<const Subscription> subscriptions,
                                       const std::string& declared_by) {
   for (const Subscription& one : subscriptions) {
-    if (auto checked = one.validate(); !checked) return checked;
+    SLUICE_CHECK(one.validate());
   }
   pq::Params params;
   params.int8(generation);
@@ -91,16 +116,14 @@ Result<void> PostgresStore::subscribe(Generation generation, std::span<const Sub
     for (const Subscription& one : subscriptions) channels.text(one.channel);
   }
   params.text(std::string_view{declared_by});
-  const Result<pq::Rows> done = run(writing(pg_sql::subscribe), params);
-  if (!done) return done.error();
+  SLUICE_CHECK(run(writing(pg_sql::subscribe), params));
   return {};
 }
 
 Result<void> PostgresStore::unsubscribe(Generation generation, const std::string& handler_name, const Actor& actor) {
   pq::Params params;
   params.int8(generation).text(std::string_view{handler_name});
-  const Result<pq::Rows> done = run(writing(pg_sql::unsubscribe), add(params, actor));
-  if (!done) return done.error();
+  SLUICE_CHECK(run(writing(pg_sql::unsubscribe), add(params, actor)));
   return {};
 }
 
@@ -114,32 +137,27 @@ void PostgresStore::notice_database(std::int64_t settings_table) {
 Result<Registry> PostgresStore::registry(Generation generation) {
   // The version first: what is read after it is at least as new, so that a decision is never based on
   // less than its version says.
-  const Result<pq::Rows> version = run(reading(pg_sql::registry_version));
-  if (!version) return version.error();
-  if (version->empty()) return no_settings();
-  notice_database(version->int8(0, 1));
-  const Result<pq::Rows> rows = run(reading(pg_sql::subscription_list), pq::Params{}.int8(generation));
-  if (!rows) return rows.error();
-  auto records = subscription_records(*rows);
-  if (!records) return std::move(records).error();
-  return Registry{version->int8(0, 0), *std::move(records)};
+  SLUICE_TRY(const pq::Rows version, run(reading(pg_sql::registry_version)));
+  if (version.empty()) return no_settings();
+  notice_database(version.int8(0, 1));
+  SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::subscription_list), pq::Params{}.int8(generation)));
+  SLUICE_TRY(auto records, subscription_records(rows));
+  return Registry{version.int8(0, 0), std::move(records)};
 }
 
 Result<std::vector<SubscriptionRecord>> PostgresStore::subscriptions() {
-  const Result<pq::Rows> rows = run(reading(pg_sql::subscription_list), pq::Params{}.int8(std::nullopt));
-  if (!rows) return rows.error();
-  return subscription_records(*rows);
+  SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::subscription_list), pq::Params{}.int8(std::nullopt)));
+  return subscription_records(rows);
 }
 
 Result<std::vector<UnsubscribedCount>> PostgresStore::unsubscribed() {
   const std::scoped_lock lock{walks_mutex_};
-  const Result<pq::Rows> rows = in_snapshot(pool_, options_.longest_statement, [&](pq::Connection& connection) {
-    return read_unsubscribed(connection, current_walks());
-  });
-  if (!rows) return rows.error();
-  return pq::collect(*rows, [&](int row) {
-    return UnsubscribedCount{rows->int8(row, 0), std::string{rows->text(row, 1)}, rows->optional_text(row, 2),
-                             rows->int8(row, 3), rows->timestamptz(row, 4)};
+  SLUICE_TRY(const pq::Rows rows, in_snapshot(pool_, options_.longest_statement, [&](pq::Connection& connection) {
+               return read_unsubscribed(connection, current_walks());
+             }));
+  return pq::collect(rows, [&](int row) {
+    return UnsubscribedCount{rows.int8(row, 0), std::string{rows.text(row, 1)}, rows.optional_text(row, 2),
+                             rows.int8(row, 3), rows.timestamptz(row, 4)};
   });
 }
 
@@ -151,28 +169,70 @@ Result<void> PostgresStore::announce(const WorkerRecord& worker) {
     for (const std::string& handler : worker.handlers) handlers.text(std::string_view{handler});
   }
   params.text(std::string_view{worker.listener});
-  const Result<pq::Rows> done = run(writing(pg_sql::worker_announce), params);
-  if (!done) return done.error();
+  SLUICE_CHECK(run(writing(pg_sql::worker_announce), params));
   return {};
 }
 
 Result<void> PostgresStore::depart(const std::string& identity) {
-  const Result<pq::Rows> done = run(writing(pg_sql::worker_depart), pq::Params{}.text(std::string_view{identity}));
-  if (!done) return done.error();
+  SLUICE_CHECK(run(writing(pg_sql::worker_depart), pq::Params{}.text(std::string_view{identity})));
   return {};
 }
 
 Result<std::vector<WorkerRecord>> PostgresStore::workers(Duration within) {
-  const Result<pq::Rows> rows = run(reading(pg_sql::worker_list), pq::Params{}.interval(within));
-  if (!rows) return rows.error();
+  SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::worker_list), pq::Params{}.interval(within)));
   std::vector<WorkerRecord> workers;
-  for (int row = 0; row < rows->size(); ++row) {
-    auto handlers = texts_of(rows->text(row, 2));
-    if (!handlers) return std::move(handlers).error();
-    workers.push_back({std::string{rows->text(row, 0)}, rows->int8(row, 1), *std::move(handlers),
-                       std::string{rows->text(row, 3)}, rows->timestamptz(row, 4), rows->timestamptz(row, 5)});
+  for (int row = 0; row < rows.size(); ++row) {
+    SLUICE_TRY(auto handlers, texts_of(rows.text(row, 2)));
+    workers.push_back({std::string{rows.text(row, 0)}, rows.int8(row, 1), std::move(handlers),
+                       std::string{rows.text(row, 3)}, rows.timestamptz(row, 4), rows.timestamptz(row, 5)});
   }
   return workers;
+}
+
+Result<void> PostgresStore::declare_sinks(std::span<const SinkDeclaration> sinks) {
+  pq::Params params;
+  add_texts(params, sinks, &SinkDeclaration::name);
+  add_texts(params, sinks, &SinkDeclaration::kind);
+  add_texts(params, sinks, &SinkDeclaration::target);
+  std::string handlers = "[";
+  for (const SinkDeclaration& sink : sinks) {
+    handlers += handlers.size() > 1 ? ",[" : "[";
+    for (const std::string& handler : sink.handlers) {
+      if (&handler != sink.handlers.data()) handlers += ',';
+      json::append_quoted(handlers, handler);
+    }
+    handlers += ']';
+  }
+  SLUICE_CHECK(run(writing(pg_sql::sink_declare), params.text(std::string_view{handlers + ']'})));
+  return {};
+}
+
+Result<SinkRecords> PostgresStore::sinks() {
+  SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::sink_list)));
+  SinkRecords records;
+  for (int row = 0; row < rows.size(); ++row) {
+    records.now = rows.timestamptz(row, 12);
+    if (rows.is_null(row, 0)) continue;
+    SLUICE_TRY(auto record, sink_record(rows, row));
+    records.sinks.push_back(std::move(record));
+  }
+  return records;
+}
+
+Result<SinkRecord> PostgresStore::switch_sink(const std::string& name, SinkSwitch to, const Actor& actor) {
+  pq::Params params;
+  params.text(std::string_view{name}).text(sluice::name(to));
+  SLUICE_TRY(const pq::Rows rows, run(writing(pg_sql::sink_switch), add(params, actor)));
+  return sink_record(rows, 0);
+}
+
+Result<SinkRecord> PostgresStore::move_circuit(const std::string& name, std::optional<Duration> open_for,
+                                               const Actor& actor) {
+  pq::Params params;
+  params.text(std::string_view{name});
+  open_for ? params.interval(*open_for) : params.null();
+  SLUICE_TRY(const pq::Rows rows, run(writing(pg_sql::sink_circuit), add(params, actor)));
+  return sink_record(rows, 0);
 }
 
 }  // namespace sluice::store

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "pg_sql.hpp"
-#include "store/claiming.hpp"
+#include "store/claim.hpp"
 #include "store/postgres/event_numbers.hpp"
 #include "store/postgres/pq_values.hpp"
 

@@ -5,7 +5,9 @@
 #include <map>
 #include <utility>
 
-#include "store/gauging.hpp"
+#include "core/try.hpp"
+#include "store/diagnosis.hpp"
+#include "store/postgres/pending_reader.hpp"
 #include "store/postgres/postgres_statement.hpp"
 #include "store/postgres/postgres_store_impl.hpp"
 #include "store/postgres/snapshot.hpp"
@@ -46,9 +48,9 @@ class Count {
   Count(pq::Connection& connection, PendingWalks& walks) : connection_(connection), walks_(walks) {}
 
   Result<StoreStatus> all() {
-    if (auto done = pending(); !done) return std::move(done).error();
-    if (auto done = in_flight(); !done) return std::move(done).error();
-    if (auto done = finished(); !done) return std::move(done).error();
+    SLUICE_CHECK(pending());
+    SLUICE_CHECK(in_flight());
+    SLUICE_CHECK(finished());
     std::sort(status_.counts.begin(), status_.counts.end(), [](const StatusCount& left, const StatusCount& right) {
       return std::pair{left.generation, name(left.status)} < std::pair{right.generation, name(right.status)};
     });
@@ -67,23 +69,19 @@ class Count {
 
   Result<void> pending() {
     PendingReader reader{connection_, walks_};
-    const auto parts = reader.read(PendingWalk::Reach::the_end);
-    if (!parts) return parts.error();
-    const auto now = reader.end();
-    if (!now) return now.error();
-    status_.now = *now;
-    for (const PendingReader::Part& part : *parts) {
+    SLUICE_TRY(const auto parts, reader.read(PendingWalk::Reach::the_end));
+    SLUICE_TRY(const auto now, reader.end());
+    status_.now = now;
+    for (const PendingReader::Part& part : parts) {
       const PendingWalk& walk = walks_.at(part.generation);
       pq::Params params;
       params.int8(part.generation);
       add_numbers(params, walk.found());
-      const Result<pq::Rows> rows = run(pg_sql::status_pending, params.int4(kWaitingLook));
-      if (!rows) return rows.error();
-      const std::int64_t waited = rows->int8(0, 1);
-      StatusCount count{
-          part.generation, Status::pending, walk.count(part.newest) + waited, rows->int8(0, 2), {}, false};
-      count.oldest = rows->optional_timestamptz(0, 0);
-      if (const auto oldest = rows->optional_timestamptz(0, 3)) {
+      SLUICE_TRY(const pq::Rows rows, run(pg_sql::status_pending, params.int4(kWaitingLook)));
+      const std::int64_t waited = rows.int8(0, 1);
+      StatusCount count{part.generation, Status::pending, walk.count(part.newest) + waited, rows.int8(0, 2), {}, false};
+      count.oldest = rows.optional_timestamptz(0, 0);
+      if (const auto oldest = rows.optional_timestamptz(0, 3)) {
         count.oldest = std::min(count.oldest.value_or(*oldest), *oldest);
       }
       count.estimated = !walk.complete() || waited > kWaitingLook;
@@ -94,29 +92,27 @@ class Count {
   }
 
   Result<void> in_flight() {
-    const Result<pq::Rows> rows = run(pg_sql::gauge_in_flight);
-    if (!rows) return rows.error();
-    for (int row = 0; row < rows->size(); ++row)
-      note(rows->int8(row, 0), Status::in_flight, {rows->int8(row, 1), false});
+    SLUICE_TRY(const pq::Rows rows, run(pg_sql::gauge_in_flight));
+    for (int row = 0; row < rows.size(); ++row) note(rows.int8(row, 0), Status::in_flight, {rows.int8(row, 1), false});
     return {};
   }
 
   Result<void> finished() {
-    const Result<pq::Rows> rows = run(pg_sql::status_finished, pq::Params{}.int4(kMostPagesRead).int4(kSampledPages));
-    if (!rows) return rows.error();
-    const std::int64_t part = rows->int8(0, 0);
+    SLUICE_TRY(const pq::Rows rows,
+               run(pg_sql::status_finished, pq::Params{}.int4(kMostPagesRead).int4(kSampledPages)));
+    const std::int64_t part = rows.int8(0, 0);
     const bool sampled = part < kEverything;
     Figure discarded{0, sampled};
     for (auto& [generation, figures] : finished_) figures = {{0, sampled}, {0, sampled}};
-    for (int row = 0; row < rows->size() && !rows->is_null(row, 1); ++row) {
-      Finished& figures = finished_[rows->int8(row, 1)];
-      figures.delivered = {extrapolated(rows->int8(row, 2), part), sampled};
-      figures.failed = {extrapolated(rows->int8(row, 3), part), sampled};
-      discarded.count += extrapolated(rows->int8(row, 4), part);
+    for (int row = 0; row < rows.size() && !rows.is_null(row, 1); ++row) {
+      Finished& figures = finished_[rows.int8(row, 1)];
+      figures.delivered = {extrapolated(rows.int8(row, 2), part), sampled};
+      figures.failed = {extrapolated(rows.int8(row, 3), part), sampled};
+      discarded.count += extrapolated(rows.int8(row, 4), part);
     }
     if (sampled) {
-      if (auto done = count_dead(); !done) return done;
-      if (auto done = count_discarded(discarded); !done) return done;
+      SLUICE_CHECK(count_dead());
+      SLUICE_CHECK(count_discarded(discarded));
     }
     status_.discarded = discarded.count;
     status_.discarded_estimated = discarded.estimated;
@@ -129,11 +125,10 @@ class Count {
 
   /// Instead of the sample's figures where there are few, else at least.
   Result<void> count_dead() {
-    const Result<pq::Rows> rows = run(pg_sql::gauge_dead, pq::Params{}.int4(kDeadLook + 1));
-    if (!rows) return rows.error();
+    SLUICE_TRY(const pq::Rows rows, run(pg_sql::gauge_dead, pq::Params{}.int4(kDeadLook + 1)));
     std::map<Generation, std::int64_t> dead;
     std::int64_t in_all = 0;
-    for (int row = 0; row < rows->size(); ++row) in_all += dead[rows->int8(row, 0)] = rows->int8(row, 1);
+    for (int row = 0; row < rows.size(); ++row) in_all += dead[rows.int8(row, 0)] = rows.int8(row, 1);
     for (auto& [generation, figures] : finished_) {
       const std::int64_t counted = dead[generation];
       figures.failed =
@@ -143,11 +138,10 @@ class Count {
   }
 
   Result<void> count_discarded(Figure& discarded) {
-    const Result<pq::Rows> rows = run(pg_sql::status_discarded, pq::Params{}.int4(kTombstoneLook + 1));
-    if (!rows) return rows.error();
-    const std::int64_t counted = rows->int8(0, 0);
+    SLUICE_TRY(const pq::Rows rows, run(pg_sql::status_discarded, pq::Params{}.int4(kTombstoneLook + 1)));
+    const std::int64_t counted = rows.int8(0, 0);
     discarded =
-        rows->int8(0, 1) > kTombstoneLook ? Figure{std::max(counted, discarded.count), true} : Figure{counted, false};
+        rows.int8(0, 1) > kTombstoneLook ? Figure{std::max(counted, discarded.count), true} : Figure{counted, false};
     return {};
   }
 
@@ -156,6 +150,24 @@ class Count {
   StoreStatus status_;
   std::map<Generation, Finished> finished_;
 };
+
+constexpr auto kOneMoreWaited = static_cast<std::int32_t>(kGaugeLook) + 1;  // tells "all" from "at least"
+
+Result<GenerationGauges> count_waited(pq::Connection& connection, Generation generation) {
+  SLUICE_TRY(const pq::Rows rows,
+             connection.run(reading(pg_sql::gauge_waited), pq::Params{}.int8(generation).int4(kOneMoreWaited)));
+  GenerationGauges gauges;
+  gauges.generation = generation;
+  gauges.due = rows.int8(0, 0);
+  gauges.oldest_due = rows.optional_timestamptz(0, 1);
+  gauges.waiting = std::min(rows.int8(0, 2), kGaugeLook);
+  return gauges;
+}
+
+void add_pending(GenerationGauges& gauges, std::int64_t events, std::optional<Timestamp> oldest) {
+  gauges.due += events;
+  if (oldest) gauges.oldest_due = std::min(gauges.oldest_due.value_or(*oldest), *oldest);
+}
 
 }  // namespace
 
@@ -169,6 +181,46 @@ Result<StoreStatus> PostgresStore::status() {
   return in_snapshot(pool_, options_.longest_statement, [&](pq::Connection& connection) {
     return Count{connection, current_walks()}.all();
   });
+}
+
+Result<StoreGauges> PostgresStore::gauges() {
+  const std::scoped_lock lock{walks_mutex_};
+  SLUICE_TRY(pq::Pool::Lease lease, pool_.lease());
+  PendingReader pending{*lease, current_walks()};
+  SLUICE_TRY(const auto parts, pending.read(PendingWalk::Reach::some));
+  std::map<Generation, GenerationGauges> rows;
+  for (const PendingReader::Part& part : parts) {
+    SLUICE_TRY(const auto waited, count_waited(*lease, part.generation));
+    rows[part.generation] = waited;
+  }
+
+  SLUICE_TRY(const pq::Rows in_flight, lease->run(reading(pg_sql::gauge_in_flight)));
+  for (int row = 0; row < in_flight.size(); ++row) {
+    rows[in_flight.int8(row, 0)].in_flight = in_flight.int8(row, 1);
+  }
+  SLUICE_TRY(const pq::Rows dead, lease->run(reading(pg_sql::gauge_dead), pq::Params{}.int4(kOneMoreWaited)));
+  StoreGauges gauges;
+  std::int64_t dead_in_all = 0;
+  for (int row = 0; row < dead.size(); ++row) {
+    rows[dead.int8(row, 0)].dead = std::min(dead.int8(row, 1), kGaugeLook);
+    dead_in_all += dead.int8(row, 1);
+  }
+  gauges.dead_capped = dead_in_all > kGaugeLook;
+
+  SLUICE_TRY(const auto now, pending.end());
+  gauges.now = now;
+  gauges.oldest = parts.empty() ? 0 : parts.front().oldest;
+  for (const PendingReader::Part& part : parts) {
+    const PendingWalk& walk = walks_.at(part.generation);
+    gauges.newest = std::max(gauges.newest, part.newest);
+    gauges.oldest = std::min(gauges.oldest, part.oldest);
+    add_pending(rows[part.generation], walk.count(part.newest), walk.oldest());
+  }
+  for (auto& [generation, row] : rows) {
+    row.generation = generation;
+    if (row.due + row.waiting + row.in_flight + row.dead > 0) gauges.generations.push_back(row);
+  }
+  return gauges;
 }
 
 }  // namespace sluice::store

@@ -1,5 +1,6 @@
 #include "store/postgres/postgres_store.hpp"
 
+#include "core/try.hpp"
 #include "pg_sql.hpp"
 #include "store/postgres/postgres_store_impl.hpp"
 
@@ -29,14 +30,13 @@ Result<void> PostgresStore::start() {
 }
 
 Result<pq::Rows> PostgresStore::run(const pq::Statement& statement, const pq::Params& params) {
-  Result<pq::Pool::Lease> lease = pool_.lease();
-  if (!lease) return std::move(lease).error();
-  return (*lease)->run(statement, params);
+  SLUICE_TRY(pq::Pool::Lease lease, pool_.lease());
+  return lease->run(statement, params);
 }
 
 Result<std::unique_ptr<Store>> open_postgres(const PostgresOptions& options) {
   auto store = std::make_unique<PostgresStore>(options);
-  if (Result<void> started = store->start(); !started) return std::move(started).error();
+  SLUICE_CHECK(store->start());
   return std::unique_ptr<Store>{std::move(store)};
 }
 

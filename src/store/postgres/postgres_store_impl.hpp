@@ -34,7 +34,7 @@ class PostgresStore final : public Store {
   Result<std::vector<HandledKey>> already_handled(std::span<const HandledKey> keys) override;
   Result<std::optional<Timestamp>> next_due(Generation generation, const std::vector<std::string>& handlers) override;
   Result<std::string> token_secret() override;
-  // Maintaining
+  // Claims that ran out, retention
   Result<std::vector<ExpiredClaim>> expired_claims(int limit) override;
   Result<std::vector<ExpiredClaim>> claims_held_by(const std::string& identity, int limit) override;
   Result<bool> generation_exists(Generation generation) override;
@@ -42,13 +42,14 @@ class PostgresStore final : public Store {
   Result<RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run,
                                           const Actor& actor) override;
   Result<PruneReport> prune(const RetentionPolicies& policies) override;
-  // Patrolling
+  // The patrol
   Result<PatrolStep> patrol(const PatrolRequest& request) override;
-  // Administering
+  // Events and generations
   Result<Timestamp> now() override;
   Result<EventPage> list_events(const EventFilter& filter, int limit, std::optional<std::int64_t> before_seq) override;
   Result<EventRecord> get_event(const Uuid& id) override;
-  Result<std::vector<HandledRecord>> handled(const EventRecord& event) override;
+  using Observing::handled;
+  Result<std::vector<HandledRecord>> handled(std::span<const std::string> idempotency_keys) override;
   Result<std::vector<AuditRecord>> audit_of(const Uuid& event_id) override;
   Result<std::optional<Uuid>> key_blocker(const EventRecord& event) override;
   Result<StoreStatus> status() override;
@@ -62,14 +63,14 @@ class PostgresStore final : public Store {
   Result<std::vector<OpenPublisher>> open_publishers(Generation generation) override;
   Result<std::int64_t> reroute(Generation from, Generation to, int limit, const Actor& actor) override;
   Result<Generation> default_generation() override;
-  // Triaging
+  // Dead letters
   Result<DeadPage> list_dead(const EventFilter& filter, int limit, const std::optional<DeadCursor>& after) override;
   Result<std::int64_t> count_dead(const EventFilter& filter, std::int64_t limit) override;
   Result<std::int64_t> count_unacknowledged(std::int64_t limit) override;
   Result<std::vector<std::string>> fingerprints(const std::string& prefix, int limit) override;
   Result<std::vector<FailureGroup>> failure_groups(const EventFilter& filter) override;
   Result<std::int64_t> acknowledge(const std::string& fingerprint, bool known, const Actor& actor) override;
-  // Operating
+  // Operations
   Result<OperationRecord> plan_operation(const PlanRequest& request) override;
   Result<OperationRecord> operation(const Uuid& id) override;
   Result<std::vector<OperationRecord>> operations(int limit) override;
@@ -84,19 +85,18 @@ class PostgresStore final : public Store {
   Result<OperationRecord> end_operation(const Uuid& id, const std::string& executor, OperationState to,
                                         const std::string& note) override;
   Result<void> release_operation(const Uuid& id, const std::string& executor) override;
-  // Auditing
+  // The audit
   Result<std::vector<AuditRecord>> audit(const AuditFilter& filter, int limit,
                                          std::optional<std::int64_t> before_id) override;
-  // Diagnosing
-  Result<Diagnosis> diagnose() override;
-  Result<Diagnosis> glance() override;
+  // Diagnosis
+  Result<Diagnosis> diagnose(DiagnosisDepth depth) override;
   Result<DueBacklog> due_backlog() override;
   Result<std::vector<OverdueEvent>> overdue(const OverdueQuery& query) override;
   Result<double> notify_queue_usage() override;
-  // Gauging
+  // Gauges
   Result<StoreGauges> gauges() override;
-  // Registering
-  using Registering::subscribe;
+  // Subscriptions and workers
+  using Claiming::subscribe;
   Result<void> subscribe(Generation generation, std::span<const Subscription> subscriptions,
                          const std::string& declared_by) override;
   Result<void> unsubscribe(Generation generation, const std::string& handler_name, const Actor& actor) override;
@@ -106,17 +106,17 @@ class PostgresStore final : public Store {
   Result<void> announce(const WorkerRecord& worker) override;
   Result<void> depart(const std::string& identity) override;
   Result<std::vector<WorkerRecord>> workers(Duration within) override;
-  // Switching
+  // Sinks
   Result<void> declare_sinks(std::span<const SinkDeclaration> sinks) override;
   Result<SinkRecords> sinks() override;
   Result<SinkRecord> switch_sink(const std::string& name, SinkSwitch to, const Actor& actor) override;
   Result<SinkRecord> move_circuit(const std::string& name, std::optional<Duration> open_for,
                                   const Actor& actor) override;
-  // Listening
-  Result<std::unique_ptr<Ear>> listen(const std::vector<std::string>& channels) override;
+  // Notifications
+  Result<std::unique_ptr<ListenerConnection>> listen(const std::vector<std::string>& channels) override;
   Result<DoorbellMode> doorbell() override;
   Result<void> set_doorbell(DoorbellMode mode, const Actor& actor) override;
-  // Migrating
+  // The schema
   Result<SchemaVersion> schema_version() override;
   Result<std::vector<MigrationStep>> migrate() override;
   Result<std::vector<std::string>> validate() override;
@@ -234,7 +234,6 @@ class PostgresStore final : public Store {
   /// The walks, from the beginning where the server may have forgotten claims since; under walks_mutex_, with a lease.
   PendingWalks& current_walks();
   std::optional<Duration> owed_look(Generation generation);
-  Result<Diagnosis> look(bool at_everything);
   Result<void> tombstone(const Uuid& id, bool discard, const Actor& actor);
   void notice_database(std::int64_t settings_table);
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "store/postgres/postgres_filter.hpp"
+#include "core/try.hpp"
 #include "store/postgres/postgres_records.hpp"
 #include "store/postgres/postgres_statement.hpp"
 #include "store/postgres/postgres_store_impl.hpp"
@@ -43,51 +43,46 @@ Result<DeadPage> PostgresStore::list_dead(const EventFilter& filter, int limit,
   pq::Params params;
   params.jsonb(filter_json(filter)).timestamptz(after ? std::optional{after->failed_at} : std::nullopt);
   params.int8(after ? std::optional{after->seq} : std::nullopt).int4(limit + 1);
-  const auto& query = names_clusters(filter) ? pg_sql::dead_list_of_clusters : pg_sql::dead_list;
-  const Result<pq::Rows> rows = run(reading(query), params);
-  if (!rows) return rows.error();
+  const auto& query = names_groups(filter) ? pg_sql::dead_list_of_groups : pg_sql::dead_list;
+  SLUICE_TRY(const pq::Rows rows, run(reading(query), params));
   DeadPage page;
-  const int shown = std::min(rows->size(), limit);
-  for (int row = 0; row < shown; ++row) page.events.push_back(event_record(*rows, row));
-  if (rows->size() > limit) page.next = DeadCursor{page.events.back().failed_at.value(), page.events.back().seq};
+  const int shown = std::min(rows.size(), limit);
+  for (int row = 0; row < shown; ++row) page.events.push_back(event_record(rows, row));
+  if (rows.size() > limit) page.next = DeadCursor{page.events.back().failed_at.value(), page.events.back().seq};
   return page;
 }
 
 Result<std::int64_t> PostgresStore::count_dead(const EventFilter& filter, std::int64_t limit) {
-  const Result<pq::Rows> rows = run(reading(pg_sql::dead_count), pq::Params{}.jsonb(filter_json(filter)).int8(limit));
-  if (!rows) return rows.error();
-  return rows->int8(0, 0);
+  SLUICE_TRY(const pq::Rows rows,
+             run(reading(pg_sql::dead_count), pq::Params{}.jsonb(filter_json(filter)).int8(limit)));
+  return rows.int8(0, 0);
 }
 
 Result<std::int64_t> PostgresStore::count_unacknowledged(std::int64_t limit) {
-  const Result<pq::Rows> rows = run(reading(pg_sql::dead_unacknowledged), pq::Params{}.int8(limit));
-  if (!rows) return rows.error();
-  return rows->int8(0, 0);
+  SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::dead_unacknowledged), pq::Params{}.int8(limit)));
+  return rows.int8(0, 0);
 }
 
 Result<std::vector<std::string>> PostgresStore::fingerprints(const std::string& prefix, int limit) {
-  const Result<pq::Rows> rows =
-      run(reading(pg_sql::failure_fingerprints), pq::Params{}.text(std::string_view{prefix}).int4(limit));
-  if (!rows) return rows.error();
-  return pq::collect(*rows, [&](int row) { return std::string{rows->text(row, 0)}; });
+  SLUICE_TRY(const pq::Rows rows,
+             run(reading(pg_sql::failure_fingerprints), pq::Params{}.text(std::string_view{prefix}).int4(limit)));
+  return pq::collect(rows, [&](int row) { return std::string{rows.text(row, 0)}; });
 }
 
 Result<std::vector<FailureGroup>> PostgresStore::failure_groups(const EventFilter& filter) {
   // How many kinds there are the planner rarely knows: taking the counts for dear, it would compile the statement for
   // longer than they take.
-  const Result<pq::Rows> rows = in_snapshot(pool_, options_.longest_statement, [&](pq::Connection& connection) {
-    return connection.run(reading(pg_sql::failure_groups), pq::Params{}.jsonb(filter_json(filter)));
-  });
-  if (!rows) return rows.error();
-  return pq::collect(*rows, [&](int row) { return failure_group(*rows, row); });
+  SLUICE_TRY(const pq::Rows rows, in_snapshot(pool_, options_.longest_statement, [&](pq::Connection& connection) {
+               return connection.run(reading(pg_sql::failure_groups), pq::Params{}.jsonb(filter_json(filter)));
+             }));
+  return pq::collect(rows, [&](int row) { return failure_group(rows, row); });
 }
 
 Result<std::int64_t> PostgresStore::acknowledge(const std::string& fingerprint, bool known, const Actor& actor) {
   pq::Params params;
   params.text(std::string_view{fingerprint}).boolean(known);
-  const Result<pq::Rows> rows = run(writing(pg_sql::failure_acknowledge), add(params, actor));
-  if (!rows) return rows.error();
-  return rows->int8(0, 0);
+  SLUICE_TRY(const pq::Rows rows, run(writing(pg_sql::failure_acknowledge), add(params, actor)));
+  return rows.int8(0, 0);
 }
 
 }  // namespace sluice::store

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "core/redact.hpp"
+#include "core/try.hpp"
 #include "store/postgres/pq_error.hpp"
 
 namespace sluice::store::pq {
@@ -57,7 +58,7 @@ Result<Rows> Connection::run(const Statement& statement, const Params& params) {
   // gives it to somebody else.
   const auto limit = std::to_string(std::chrono::ceil<std::chrono::milliseconds>(longest_statement_).count());
   const std::string begin = "begin; set local statement_timeout = " + limit + "; set local lock_timeout = " + limit;
-  if (Result<void> begun = script(begin, Effect::read); !begun) return std::move(begun).error();
+  SLUICE_CHECK(script(begin, Effect::read));
   const bool prepared = may_prepare_;
   Result<Rows> rows = execute(statement, params);
   if (!rows) {
@@ -66,7 +67,7 @@ Result<Rows> Connection::run(const Statement& statement, const Params& params) {
     if (prepared && !may_prepare_) return run(statement, params);
     return rows;
   }
-  if (Result<void> ended = commit(); !ended) return std::move(ended).error();
+  SLUICE_CHECK(commit());
   return rows;
 }
 
@@ -74,7 +75,7 @@ Result<Rows> Connection::run_unprepared(const Statement& statement, const Params
   const Params::Raw raw = params.raw();
   Rows rows{PQexecParams(connection_.get(), std::string{statement.text}.c_str(), static_cast<int>(raw.values.size()),
                          nullptr, raw.values.data(), raw.lengths.data(), raw.formats.data(), kBinary)};
-  if (Result<void> checked = check(connection_.get(), rows, statement.effect); !checked) return checked.error();
+  SLUICE_CHECK(check(connection_.get(), rows, statement.effect));
   return rows;
 }
 
@@ -170,7 +171,7 @@ std::optional<Result<Rows>> Connection::finished() {
   if (rows.get() == nullptr) return std::nullopt;
   // The null result that ends the statement is there as well once the rows are.
   while (PGresult* rest = PQgetResult(connection_.get())) PQclear(rest);
-  if (Result<void> checked = check(connection_.get(), rows, Effect::read); !checked) return checked.error();
+  SLUICE_CHECK(check(connection_.get(), rows, Effect::read));
   return rows;
 }
 
@@ -211,7 +212,7 @@ Result<Rows> run_within(pg_conn* connection, std::string_view text, const Params
   Rows rows{PQexecParams(connection, std::string{text}.c_str(), static_cast<int>(raw.values.size()), nullptr,
                          raw.values.data(), raw.lengths.data(), raw.formats.data(), kBinary)};
   // Nothing is in doubt before the commit, and that is the caller's.
-  if (Result<void> checked = check(connection, rows, Effect::read); !checked) return checked.error();
+  SLUICE_CHECK(check(connection, rows, Effect::read));
   return rows;
 }
 

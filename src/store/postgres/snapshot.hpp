@@ -6,6 +6,7 @@
 
 #include <sluice/result.hpp>
 #include <sluice/time.hpp>
+#include "core/try.hpp"
 #include "store/postgres/pq_pool.hpp"
 
 namespace sluice::store {
@@ -28,12 +29,11 @@ class Snapshot {
 /// What `read` returns, given a connection on which all statements see the same moment.
 template <class Read>
 std::invoke_result_t<Read, pq::Connection&> in_snapshot(pq::Pool& pool, Duration longest_statement, Read read) {
-  Result<pq::Pool::Lease> lease = pool.lease();
-  if (!lease) return std::move(lease).error();
+  SLUICE_TRY(pq::Pool::Lease lease, pool.lease());
   for (bool again = false;; again = true) {
-    Snapshot snapshot{**lease};
-    if (auto begun = snapshot.begin(longest_statement); !begun) return std::move(begun).error();
-    auto seen = read(**lease);
+    Snapshot snapshot{*lease};
+    SLUICE_CHECK(snapshot.begin(longest_statement));
+    auto seen = read(*lease);
     // A prepared statement that a pooler has lost ends the transaction; the connection goes on without them.
     if (seen || again || !pq::is_pooled_away(seen.error())) return seen;
   }

@@ -21,17 +21,17 @@ std::shared_ptr<Bell> Bell::of(const std::string& path) {
   return bell;
 }
 
-void Bell::ring() {
+void Bell::notify() {
   {
     const std::lock_guard lock{mutex_};
-    ++rings_;
+    ++notifications_;
   }
   changed_.notify_all();
 }
 
-std::uint64_t Bell::rings() const {
+std::uint64_t Bell::notifications() const {
   const std::lock_guard lock{mutex_};
-  return rings_;
+  return notifications_;
 }
 
 void Bell::nudge() {

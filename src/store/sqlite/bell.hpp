@@ -1,4 +1,4 @@
-// How the ears of one process hear about one file: every store, ear and publisher of the file in this
+// How the listeners of one process hear about one file: every store, listener and publisher of the file in this
 // process shares its bell.
 #pragma once
 
@@ -17,23 +17,23 @@ class Bell {
   /// The bell of this file, by whichever path it is reached.
   static std::shared_ptr<Bell> of(const std::string& path);
 
-  void ring();
-  [[nodiscard]] std::uint64_t rings() const;
+  void notify();
+  [[nodiscard]] std::uint64_t notifications() const;
 
   /// Wakes whoever waits, so that it looks at what it waits for.
   void nudge();
   /// Waits until `done()` holds or `at_most` has passed; `done` runs under the bell's lock, and is asked
-  /// again at each ring and each nudge.
+  /// again at each notification and each nudge.
   template <class Done>
   void wait(Duration at_most, Done done) const {
     std::unique_lock lock{mutex_};
-    changed_.wait_for(lock, at_most, [&] { return done(rings_); });
+    changed_.wait_for(lock, at_most, [&] { return done(notifications_); });
   }
 
  private:
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
-  std::uint64_t rings_ = 0;
+  std::uint64_t notifications_ = 0;
 };
 
 }  // namespace sluice::store::sqlite

@@ -5,6 +5,7 @@
 #include <cassert>
 #include <cerrno>
 
+#include "core/try.hpp"
 #include "store/sqlite/sqlite_error.hpp"
 
 namespace sluice::store::sqlite {
@@ -153,26 +154,24 @@ Result<sqlite3_stmt*> Connection::bound(const sql::Query& query, const Params& p
 }
 
 Result<std::int64_t> Connection::run(const sql::Query& query, const Params& params) {
-  auto statement = bound(query, params);
-  if (!statement) return std::move(statement).error();
-  const Rewind rewind{*statement};
+  SLUICE_TRY(auto statement, bound(query, params));
+  const Rewind rewind{statement};
   errno = 0;  // last_error reads it after a failed commit
   int code = SQLITE_ROW;
-  while (code == SQLITE_ROW) code = sqlite3_step(*statement);
+  while (code == SQLITE_ROW) code = sqlite3_step(statement);
   if (code != SQLITE_DONE) return error(code);
   return sqlite3_changes64(db_);
 }
 
 Result<void> Connection::each(const sql::Query& query, const Params& params, const std::function<void(Row&)>& read) {
-  auto statement = bound(query, params);
-  if (!statement) return std::move(statement).error();
-  const Rewind rewind{*statement};
+  SLUICE_TRY(auto statement, bound(query, params));
+  const Rewind rewind{statement};
   std::optional<Error> damage;
   for (;;) {
-    const int code = sqlite3_step(*statement);
+    const int code = sqlite3_step(statement);
     if (code == SQLITE_DONE) return {};
     if (code != SQLITE_ROW) return error(code);
-    Row row{*statement, damage};
+    Row row{statement, damage};
     read(row);
     if (damage) return *std::move(damage);
   }

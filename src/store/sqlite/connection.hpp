@@ -21,6 +21,7 @@
 #include <sluice/result.hpp>
 #include <sluice/time.hpp>
 #include <sluice/uuid.hpp>
+#include "core/try.hpp"
 #include "sqlite_sql.hpp"
 
 struct sqlite3;
@@ -157,5 +158,23 @@ class Connection {
   std::unique_ptr<int> log_pages_ = std::make_unique<int>(0);  // stays put: SQLite holds its address
   std::unordered_map<std::string_view, Prepared> prepared_;
 };
+
+/// Work within a transaction that can be taken back alone, while the transaction goes on.
+///
+/// What `work()` does stays when it succeeds and `keep(value)` holds; otherwise nothing of it does.
+template <class Work, class Keep>
+auto tentatively(Connection& connection, Work work, Keep keep) -> decltype(work()) {
+  constexpr sql::Query kMark{"tentative_mark", "savepoint sluice_tentative"};
+  constexpr sql::Query kUndo{"tentative_undo", "rollback to sluice_tentative"};
+  constexpr sql::Query kForget{"tentative_forget", "release sluice_tentative"};
+  SLUICE_CHECK(connection.run(kMark, {}));
+  auto result = work();
+  // After a failure SQLite may have undone the whole transaction by itself, and the mark with it.
+  if (!result || !keep(*result)) {
+    if (auto undone = connection.run(kUndo, {}); result && !undone) return std::move(undone).error();
+  }
+  if (auto forgotten = connection.run(kForget, {}); result && !forgotten) return std::move(forgotten).error();
+  return result;
+}
 
 }  // namespace sluice::store::sqlite

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <thread>
 
+#include "core/try.hpp"
+
 namespace sluice::store::sqlite {
 namespace {
 
@@ -51,9 +53,8 @@ Result<std::unique_ptr<Connection>> open_connection(const ConnectionParams& para
                  {},
                  "check the owner and the permissions of the file and of its folder"};
   }
-  if (auto wal = use_wal(**opened, params.busy_timeout); !wal) return std::move(wal).error();
-  auto settings = (*opened)->script("pragma synchronous = full; pragma foreign_keys = on");
-  if (!settings) return std::move(settings).error();
+  SLUICE_CHECK(use_wal(**opened, params.busy_timeout));
+  SLUICE_CHECK((*opened)->script("pragma synchronous = full; pragma foreign_keys = on"));
   return opened;
 }
 
@@ -70,22 +71,21 @@ WriteTransaction::~WriteTransaction() {
 Connection& WriteTransaction::connection() const { return *database_->writer_; }
 
 Result<void> WriteTransaction::commit() {
-  if (auto committed = connection().run(kCommit, {}); !committed) return std::move(committed).error();
+  SLUICE_CHECK(connection().run(kCommit, {}));
   database_->keep_log_short();
   std::exchange(database_, nullptr)->writer_turn_.give_back();
   return {};
 }
 
 Result<std::unique_ptr<Database>> Database::open(const ConnectionParams& params) {
-  auto writer = open_connection(params);
-  if (!writer) return std::move(writer).error();
+  SLUICE_TRY(auto writer, open_connection(params));
   auto reader = open_connection(params);
   if (!reader) return std::move(reader).error();
   // What a batch overwrites is kept until its statement ends, and is small. What a reader sorts may be the whole
   // backlog, for which SQLite takes a temporary file when it is left alone.
-  if (auto set = (*writer)->script("pragma temp_store = memory"); !set) return std::move(set).error();
+  SLUICE_CHECK(writer->script("pragma temp_store = memory"));
   std::unique_ptr<Database> database{new Database(params)};
-  database->writer_ = *std::move(writer);
+  database->writer_ = std::move(writer);
   database->reader_ = *std::move(reader);
   database->opened_ = number_of(params.path);
   return database;
@@ -115,8 +115,7 @@ Result<void> Database::wait_for_the_disk(Durability durability) {
   if (durability == durability_) return {};
   // A script, because SQLite carries this pragma out when it is prepared.
   const bool synced = durability == Durability::synced;
-  if (auto set = writer_->script(synced ? "pragma synchronous = full" : "pragma synchronous = normal"); !set)
-    return set;
+  SLUICE_CHECK(writer_->script(synced ? "pragma synchronous = full" : "pragma synchronous = normal"));
   durability_ = durability;
   return {};
 }

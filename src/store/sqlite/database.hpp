@@ -2,6 +2,7 @@
 // time, and the log that is kept short.
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -9,11 +10,37 @@
 #include <string>
 #include <utility>
 
+#include "core/try.hpp"
 #include "store/sqlite/checkpoint_lock.hpp"
 #include "store/sqlite/connection.hpp"
-#include "store/sqlite/turn.hpp"
 
 namespace sluice::store::sqlite {
+
+/// Whose turn it is to write. Unlike a mutex, it may be given back by another thread than took it, because
+/// the transaction of an effect may end on another one, and it is not waited for without end.
+class Turn {
+ public:
+  /// False when it was not free within `patience`.
+  [[nodiscard]] bool take(Duration patience) {
+    std::unique_lock lock{mutex_};
+    if (!free_again_.wait_for(lock, patience, [this] { return !taken_; })) return false;
+    taken_ = true;
+    return true;
+  }
+
+  void give_back() {
+    {
+      const std::lock_guard lock{mutex_};
+      taken_ = false;
+    }
+    free_again_.notify_one();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable free_again_;
+  bool taken_ = false;
+};
 
 class Database;
 
@@ -63,11 +90,10 @@ class Database {
   }
   template <class Work>
   auto write(Durability durability, Work work) -> decltype(work(std::declval<Connection&>())) {
-    auto transaction = begin_write(durability);
-    if (!transaction) return std::move(transaction).error();
-    auto result = work(transaction->connection());
+    SLUICE_TRY(auto transaction, begin_write(durability));
+    auto result = work(transaction.connection());
     if (!result) return result;
-    if (auto committed = transaction->commit(); !committed) return std::move(committed).error();
+    SLUICE_CHECK(transaction.commit());
     return result;
   }
 
@@ -75,7 +101,7 @@ class Database {
   template <class Work>
   auto read(Work work) -> decltype(work(std::declval<Connection&>())) {
     const std::lock_guard lock{reader_mutex_};
-    if (auto begun = reader_->run(kBegin, {}); !begun) return std::move(begun).error();
+    SLUICE_CHECK(reader_->run(kBegin, {}));
     const Undo undo{*reader_};
     return work(*reader_);
   }

@@ -1,7 +1,8 @@
 #include <limits>
 
-#include "store/sqlite/event_rows.hpp"
-#include "store/sqlite/filter_params.hpp"
+#include "core/try.hpp"
+#include "store/sqlite/query_params.hpp"
+#include "store/sqlite/sqlite_records.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
 
 namespace sluice::store::sqlite {
@@ -21,7 +22,7 @@ Error no_event(const Uuid& id) {
 }
 
 Result<OperatorView> look_at(Connection& connection, const Uuid& id) {
-  auto view = connection.first(sql::operator_view, {{":id", id}}, [](Row& row) {
+  SLUICE_TRY(auto view, connection.first(sql::operator_view, {{":id", id}}, [](Row& row) {
     OperatorView found;
     found.status = read_status(row);
     found.discarded = row.boolean();
@@ -29,10 +30,9 @@ Result<OperatorView> look_at(Connection& connection, const Uuid& id) {
     found.generation = row.integer();
     found.cycle = static_cast<int>(row.integer());
     return found;
-  });
-  if (!view) return std::move(view).error();
-  if (!*view) return no_event(id);
-  return **view;
+  }));
+  if (!view) return no_event(id);
+  return *view;
 }
 
 Error conflict(const Uuid& id, const std::string& what) {
@@ -49,15 +49,14 @@ Result<EventPage> SqliteStore::list_events(const EventFilter& filter, int limit,
                                            std::optional<std::int64_t> before_seq) {
   EventPage page;
   if (limit < 1) return page;
-  const sql::Query& query = filter.status == Status::failed ? sql::list_failed_events : sql::list_events;
+  const sql::Query& query = filter.status == Status::failed ? sql::event_list_failed : sql::event_list;
   return database_->read([&](Connection& connection) -> Result<EventPage> {
     // One more than asked for tells whether there is a next page.
-    auto listed =
+    SLUICE_CHECK(
         connection.each(query,
                         joined({{":before_seq", before_seq.value_or(std::numeric_limits<std::int64_t>::max())}},
                                event_params(filter), {{":limit", std::int64_t{limit} + 1}}),
-                        [&](Row& row) { page.events.push_back(read_event(row)); });
-    if (!listed) return std::move(listed).error();
+                        [&](Row& row) { page.events.push_back(read_event(row)); }));
     if (page.events.size() > static_cast<std::size_t>(limit)) {
       page.events.pop_back();
       page.next_before = page.events.back().seq;
@@ -68,23 +67,22 @@ Result<EventPage> SqliteStore::list_events(const EventFilter& filter, int limit,
 
 Result<EventRecord> SqliteStore::get_event(const Uuid& id) {
   return database_->read([&](Connection& connection) -> Result<EventRecord> {
-    auto event = connection.first(sql::get_event, {{":id", id}}, read_event);
-    if (!event) return std::move(event).error();
-    if (!*event) return no_event(id);
-    return **std::move(event);
+    SLUICE_TRY(auto event, connection.first(sql::event_get, {{":id", id}}, read_event));
+    if (!event) return no_event(id);
+    return *std::move(event);
   });
 }
 
-Result<std::vector<HandledRecord>> SqliteStore::handled(const EventRecord& event) {
+Result<std::vector<HandledRecord>> SqliteStore::handled(std::span<const std::string> idempotency_keys) {
   return database_->read([&](Connection& connection) -> Result<std::vector<HandledRecord>> {
     std::vector<HandledRecord> records;
-    auto listed =
-        connection.each(sql::handled_of, {{":idempotency_key", event.envelope.idempotency_key()}}, [&](Row& row) {
-          std::string handler_name = row.text();
-          std::string idempotency_key = row.text();
-          records.push_back({{std::move(handler_name), std::move(idempotency_key)}, row.timestamp()});
-        });
-    if (!listed) return std::move(listed).error();
+    for (const std::string& key : idempotency_keys) {
+      SLUICE_CHECK(connection.each(sql::handled_of, {{":idempotency_key", key}}, [&](Row& row) {
+        std::string handler_name = row.text();
+        std::string idempotency_key = row.text();
+        records.push_back({{std::move(handler_name), std::move(idempotency_key)}, row.timestamp()});
+      }));
+    }
     return records;
   });
 }
@@ -101,7 +99,7 @@ Result<StoreStatus> SqliteStore::status() {
   return database_->read([&](Connection& connection) -> Result<StoreStatus> {
     StoreStatus status;
     status.now = clock_();
-    auto counted = connection.each(sql::status_counts, {{":now", status.now}}, [&](Row& row) {
+    SLUICE_CHECK(connection.each(sql::status_counts, {{":now", status.now}}, [&](Row& row) {
       StatusCount count;
       count.generation = row.integer();
       count.status = read_status(row);
@@ -109,11 +107,9 @@ Result<StoreStatus> SqliteStore::status() {
       count.waiting = row.integer();
       count.oldest = row.optional_timestamp();
       status.counts.push_back(count);
-    });
-    if (!counted) return std::move(counted).error();
-    auto discarded = connection.first(sql::count_discarded, {}, [](Row& row) { return row.integer(); });
-    if (!discarded) return std::move(discarded).error();
-    status.discarded = discarded->value_or(0);
+    }));
+    SLUICE_TRY(auto discarded, connection.first(sql::status_discarded, {}, [](Row& row) { return row.integer(); }));
+    status.discarded = discarded.value_or(0);
     return status;
   });
 }
@@ -121,54 +117,94 @@ Result<StoreStatus> SqliteStore::status() {
 Result<ReplayReport> SqliteStore::replay(const Uuid& id, Generation new_generation, const Actor& actor) {
   if (new_generation < kFirstGeneration) return invalid("generation", "the generation must be at least 1");
   auto replayed_as = database_->write([&](Connection& connection) -> Result<ReplayReport> {
-    auto found = look_at(connection, id);
-    if (!found) return std::move(found).error();
-    if (found->status != Status::failed) return not_failed(id, found->status, "replayed");
-    if (found->discarded) return conflict(id, "is discarded: restore it first");
+    SLUICE_TRY(auto found, look_at(connection, id));
+    if (found.status != Status::failed) return not_failed(id, found.status, "replayed");
+    if (found.discarded) return conflict(id, "is discarded: restore it first");
     const Timestamp now = clock_();
-    auto replayed = connection.run(sql::replay, {{":new_generation", new_generation},
-                                                 {":now", now},
-                                                 {":replayed_by", given(actor.name)},
-                                                 {":reason", given(actor.reason)},
-                                                 {":operation_id", std::nullopt},
-                                                 {":id", id}});
-    if (!replayed) return std::move(replayed).error();
-    const ReplayReport report{id, found->cycle, found->attempts, found->generation, new_generation};
+    SLUICE_CHECK(connection.run(sql::replay, {{":new_generation", new_generation},
+                                              {":now", now},
+                                              {":replayed_by", given(actor.name)},
+                                              {":reason", given(actor.reason)},
+                                              {":operation_id", std::nullopt},
+                                              {":id", id}}));
+    const ReplayReport report{id, found.cycle, found.attempts, found.generation, new_generation};
     std::string detail = "{\"cycle\":" + std::to_string(report.cycle) +
                          ",\"attempts\":" + std::to_string(report.attempts) +
                          ",\"from_generation\":" + std::to_string(report.from_generation) +
                          ",\"to_generation\":" + std::to_string(report.to_generation) + "}";
-    auto audited = record_audit(connection, actor, {now, "replay", id, std::move(detail)});
-    if (!audited) return std::move(audited).error();
+    SLUICE_CHECK(record_audit(connection, actor, {now, "replay", id, std::move(detail)}));
     return report;
   });
-  if (replayed_as) bell_->ring();
+  if (replayed_as) bell_->notify();
   return replayed_as;
 }
 
 Result<void> SqliteStore::discard(const Uuid& id, const Actor& actor) {
-  if (auto reason = need_reason(actor, "discard an event"); !reason) return reason;
+  SLUICE_CHECK(need_reason(actor, "discard an event"));
   return database_->write([&](Connection& connection) -> Result<void> {
-    auto found = look_at(connection, id);
-    if (!found) return std::move(found).error();
-    if (found->status != Status::failed) return not_failed(id, found->status, "discarded");
-    if (found->discarded) return conflict(id, "is discarded already");
+    SLUICE_TRY(auto found, look_at(connection, id));
+    if (found.status != Status::failed) return not_failed(id, found.status, "discarded");
+    if (found.discarded) return conflict(id, "is discarded already");
     const Timestamp now = clock_();
-    if (auto done = connection.run(sql::discard, {{":now", now}, {":id", id}}); !done) return std::move(done).error();
+    SLUICE_CHECK(connection.run(sql::discard, {{":now", now}, {":id", id}}));
     return record_audit(connection, actor, {now, "discard", id});
   });
 }
 
 Result<void> SqliteStore::restore(const Uuid& id, const Actor& actor) {
-  if (auto reason = need_reason(actor, "restore an event"); !reason) return reason;
+  SLUICE_CHECK(need_reason(actor, "restore an event"));
   return database_->write([&](Connection& connection) -> Result<void> {
-    auto found = look_at(connection, id);
-    if (!found) return std::move(found).error();
-    if (found->status != Status::failed) return not_failed(id, found->status, "restored");
-    if (!found->discarded) return conflict(id, "is not discarded");
-    if (auto done = connection.run(sql::restore, {{":now", clock_()}, {":id", id}}); !done)
-      return std::move(done).error();
+    SLUICE_TRY(auto found, look_at(connection, id));
+    if (found.status != Status::failed) return not_failed(id, found.status, "restored");
+    if (!found.discarded) return conflict(id, "is not discarded");
+    SLUICE_CHECK(connection.run(sql::restore, {{":now", clock_()}, {":id", id}}));
     return record_audit(connection, actor, {clock_(), "restore", id});
+  });
+}
+
+Result<void> need_reason(const Actor& actor, std::string_view purpose) {
+  if (!actor.reason.empty()) return {};
+  return invalid("reason", "give a reason to " + std::string{purpose});
+}
+
+Result<void> record_audit(Connection& connection, const Actor& actor, const AuditEntry& entry) {
+  SLUICE_CHECK(connection.run(sql::audit_record, {{":now", entry.at},
+                                                  {":actor", actor.name},
+                                                  {":surface", actor.surface},
+                                                  {":reason", actor.reason},
+                                                  {":action", entry.action},
+                                                  {":event_id", entry.event_id},
+                                                  {":count", entry.count},
+                                                  {":detail", entry.detail}}));
+  return {};
+}
+
+Result<std::vector<AuditRecord>> SqliteStore::audit_of(const Uuid& event_id) {
+  return database_->read([&](Connection& connection) -> Result<std::vector<AuditRecord>> {
+    std::vector<AuditRecord> records;
+    SLUICE_CHECK(connection.each(sql::audit_of, {{":event_id", event_id}},
+                                 [&](Row& row) { records.push_back(read_audit(row)); }));
+    return records;
+  });
+}
+
+Result<std::vector<AuditRecord>> SqliteStore::audit(const AuditFilter& filter, int limit,
+                                                    std::optional<std::int64_t> before_id) {
+  std::vector<AuditRecord> records;
+  if (limit < 1) return records;
+  return database_->read([&](Connection& connection) -> Result<std::vector<AuditRecord>> {
+    SLUICE_CHECK(connection.each(sql::audit_list,
+                                 {{":before_id", before_id.value_or(std::numeric_limits<std::int64_t>::max())},
+                                  {":actor", given(filter.actor)},
+                                  {":surface", given(filter.surface)},
+                                  {":action", exactly(filter.action)},
+                                  {":action_prefix", prefix_of(filter.action)},
+                                  {":event_id", filter.event_id},
+                                  {":since", filter.since},
+                                  {":until", filter.until},
+                                  {":limit", limit}},
+                                 [&](Row& row) { records.push_back(read_audit(row)); }));
+    return std::move(records);
   });
 }
 

@@ -1,8 +1,11 @@
 #include <pwd.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
 
+#include "core/try.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
 
 namespace sluice::store::sqlite {
@@ -79,9 +82,58 @@ std::optional<StrandedFacts> look_at_stranded(Connection& connection, Timestamp 
   return std::nullopt;
 }
 
+constexpr std::int64_t kOneMore = kGaugeLook + 1;  // tells "all" from "at least"
+
+using ByGeneration = std::map<Generation, GenerationGauges>;
+
+void add_due(GenerationGauges& gauges, std::int64_t events, std::optional<Timestamp> oldest) {
+  gauges.due += events;
+  if (oldest) gauges.oldest_due = std::min(gauges.oldest_due.value_or(*oldest), *oldest);
+}
+
+// Numbers are given in insert order and events are taken from the front: from the first to the last that is left
+// nearly all are.
+std::int64_t estimated(std::int64_t counted, std::optional<std::int64_t> first, std::optional<std::int64_t> last) {
+  if (counted <= kGaugeLook || !first || !last) return counted;
+  return std::max(counted, *last - *first + 1);
+}
+
+Result<void> count_fresh(Connection& connection, ByGeneration& rows) {
+  return connection.each(sql::gauge_fresh, {{":limit", kOneMore}}, [&](Row& row) {
+    GenerationGauges& gauges = rows[row.integer()];
+    const std::int64_t counted = row.integer();
+    const auto first = row.optional_integer();
+    const auto last = row.optional_integer();
+    add_due(gauges, estimated(counted, first, last), row.optional_timestamp());
+  });
+}
+
+Result<void> count_waited(Connection& connection, Timestamp now, ByGeneration& rows) {
+  return connection.each(sql::gauge_waited, {{":now", now}, {":limit", kOneMore}}, [&](Row& row) {
+    GenerationGauges& gauges = rows[row.integer()];
+    const std::int64_t due = row.integer();
+    add_due(gauges, due, row.optional_timestamp());
+    gauges.waiting = std::min(row.integer(), kGaugeLook);
+  });
+}
+
+/// The dead ones in all, as far as they were counted.
+Result<std::int64_t> count_others(Connection& connection, ByGeneration& rows) {
+  std::int64_t dead = 0;
+  auto read = connection.each(sql::gauge_others, {{":limit", kOneMore}}, [&](Row& row) {
+    GenerationGauges& gauges = rows[row.integer()];
+    const bool in_flight = row.view() == "in_flight";
+    const std::int64_t events = row.integer();
+    (in_flight ? gauges.in_flight : gauges.dead) = in_flight ? events : std::min(events, kGaugeLook);
+    if (!in_flight) dead += events;
+  });
+  if (!read) return std::move(read).error();
+  return dead;
+}
+
 }  // namespace
 
-Result<Diagnosis> SqliteStore::look(bool at_everything) {
+Result<Diagnosis> SqliteStore::diagnose(DiagnosisDepth depth) {
   const Result<SchemaVersion> schema = schema_version();
   return database_->read([&](Connection& connection) -> Result<Diagnosis> {
     Diagnosis diagnosis;
@@ -92,7 +144,7 @@ Result<Diagnosis> SqliteStore::look(bool at_everything) {
     file.journal_mode =
         look_at(connection, "the journal mode", sql::diagnose_journal_mode, {}, text, unseen).value_or("");
     file.free_bytes = look_at(connection, "free pages", sql::diagnose_free_bytes, {}, integer, unseen).value_or(0);
-    if (at_everything) file.damage = damage_of(connection);
+    if (depth == DiagnosisDepth::whole) file.damage = damage_of(connection);
     diagnosis.file = std::move(file);
     // Nothing else can be trusted, or is there at all.
     if (!diagnosis.file->damage.empty() || !schema || schema->applied == 0) return diagnosis;
@@ -119,11 +171,10 @@ Result<DueBacklog> SqliteStore::due_backlog() {
   return database_->read([&](Connection& connection) -> Result<DueBacklog> {
     DueBacklog backlog;
     backlog.now = clock_();
-    auto read = connection.each(sql::diagnose_backlog, {{":now", backlog.now}}, [&](Row& row) {
+    SLUICE_CHECK(connection.each(sql::diagnose_backlog, {{":now", backlog.now}}, [&](Row& row) {
       backlog.count = row.integer();
       backlog.oldest = row.optional_timestamp();
-    });
-    if (!read) return std::move(read).error();
+    }));
     return backlog;
   });
 }
@@ -155,6 +206,27 @@ Result<std::vector<OverdueEvent>> SqliteStore::overdue(const OverdueQuery& query
 Result<double> SqliteStore::notify_queue_usage() {
   return Error{ErrorCode::invalid, Retry::never, "an embedded store has no NOTIFY queue", "store",
                "the queue exists on PostgreSQL only"};
+}
+
+Result<StoreGauges> SqliteStore::gauges() {
+  return database_->read([&](Connection& connection) -> Result<StoreGauges> {
+    StoreGauges gauges;
+    gauges.now = clock_();
+    ByGeneration rows;
+    SLUICE_CHECK(count_fresh(connection, rows));
+    SLUICE_CHECK(count_waited(connection, gauges.now, rows));
+    SLUICE_TRY(const auto dead, count_others(connection, rows));
+    gauges.dead_capped = dead > kGaugeLook;
+    SLUICE_CHECK(connection.each(sql::gauge_numbers, {}, [&](Row& row) {
+      gauges.oldest = row.integer();
+      gauges.newest = row.integer();
+    }));
+    for (auto& [generation, row] : rows) {
+      row.generation = generation;
+      gauges.generations.push_back(row);
+    }
+    return gauges;
+  });
 }
 
 }  // namespace sluice::store::sqlite

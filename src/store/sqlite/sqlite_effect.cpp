@@ -1,3 +1,4 @@
+#include "core/try.hpp"
 #include "store/sqlite/sqlite_settle.hpp"
 #include "store/sqlite/sqlite_statement.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
@@ -13,13 +14,12 @@ class SqliteEffect final : public EffectTransaction {
       : transaction_(std::move(transaction)), bell_(std::move(bell)), clock_(std::move(clock)), boot_(boot) {}
 
   Result<std::vector<Entered>> enter(std::string_view handler_name, std::span<const Entry> entries) override {
-    if (auto open = still_open(); !open) return std::move(open).error();
+    SLUICE_CHECK(still_open());
     std::vector<Entered> entered;
     entered.reserve(entries.size());
     for (const Entry& entry : entries) {
-      auto each = enter_one(handler_name, entry);
-      if (!each) return std::move(each).error();
-      entered.push_back(*each);
+      SLUICE_TRY(auto each, enter_one(handler_name, entry));
+      entered.push_back(each);
     }
     return entered;
   }
@@ -30,7 +30,7 @@ class SqliteEffect final : public EffectTransaction {
   }
 
   Result<void> mark() override {
-    if (auto open = still_open(); !open) return open;
+    SLUICE_CHECK(still_open());
     if (auto marked =
             connection().script(marked_ ? "release effect_mark; savepoint effect_mark" : "savepoint effect_mark");
         !marked) {
@@ -41,22 +41,22 @@ class SqliteEffect final : public EffectTransaction {
   }
 
   Result<void> undo_to_mark() override {
-    if (auto open = still_open(); !open) return open;
+    SLUICE_CHECK(still_open());
     if (!marked_) return invalid("mark", "there is no mark to return to: call mark() first");
     return connection().script("rollback to effect_mark");
   }
 
   Result<SettleReport> settle(std::span<const SettleItem> items, std::optional<RegistryVersion> based_on) override {
-    if (auto open = still_open(); !open) return std::move(open).error();
+    SLUICE_CHECK(still_open());
     return settle_on(connection(), {items, based_on, clock_(), boot_});
   }
 
   Result<void> commit() override {
-    if (auto open = still_open(); !open) return open;
-    if (auto committed = transaction_.commit(); !committed) return committed;
+    SLUICE_CHECK(still_open());
+    SLUICE_CHECK(transaction_.commit());
     over_ = true;
     // The handler may have published, and the settle may have given events back.
-    bell_->ring();
+    bell_->notify();
     return {};
   }
 
@@ -79,11 +79,10 @@ class SqliteEffect final : public EffectTransaction {
   }
 
   Result<Entered> enter_one(std::string_view handler_name, const Entry& entry) {
-    auto held =
-        connection().first(sql::holds_claim, {{":id", entry.claim.event_id}, {":claim_seq", entry.claim.claim_seq}},
-                           [](Row& row) { return row.integer(); });
-    if (!held) return std::move(held).error();
-    if (!*held || is_of_another_boot(entry.claim, boot_)) return Entered::fenced;
+    SLUICE_TRY(auto held, connection().first(sql::holds_claim,
+                                             {{":id", entry.claim.event_id}, {":claim_seq", entry.claim.claim_seq}},
+                                             [](Row& row) { return row.integer(); }));
+    if (!held || is_of_another_boot(entry.claim, boot_)) return Entered::fenced;
     auto recorded = record_handled(connection(), {std::string{handler_name}, entry.idempotency_key},
                                    entry.claim.event_id, clock_());
     if (!recorded) return std::move(recorded).error();
@@ -101,10 +100,9 @@ class SqliteEffect final : public EffectTransaction {
 }  // namespace
 
 Result<std::unique_ptr<EffectTransaction>> SqliteStore::begin_effect(Duration /*longest_idle*/) {
-  auto transaction = database_->begin_write();
-  if (!transaction) return std::move(transaction).error();
+  SLUICE_TRY(auto transaction, database_->begin_write());
   return std::unique_ptr<EffectTransaction>{
-      std::make_unique<SqliteEffect>(*std::move(transaction), bell_, clock_, boot_)};
+      std::make_unique<SqliteEffect>(std::move(transaction), bell_, clock_, boot_)};
 }
 
 }  // namespace sluice::store::sqlite

@@ -98,7 +98,7 @@ TEST_F(SqliteEffect, UndoingWithoutAMarkIsRefused) {
 }
 
 TEST_F(SqliteEffect, AHandlerPublishesOnItsOwnTransaction) {
-  const auto ear = *store_->listen({"outbox_gen_1"});
+  const auto listener = *store_->listen({"outbox_gen_1"});
   const auto effect = begin();
   const auto follow_up = test::events(1);
   ASSERT_THAT(*publish_on(effect->native().sqlite, follow_up, test::wall_clock()),
@@ -106,7 +106,7 @@ TEST_F(SqliteEffect, AHandlerPublishesOnItsOwnTransaction) {
   EXPECT_FALSE(store_->get_event(follow_up[0].envelope.event_id()));
   ASSERT_TRUE(effect->commit());
   EXPECT_TRUE(store_->get_event(follow_up[0].envelope.event_id()));
-  EXPECT_EQ(*ear->wait(1min), Heard::ring);
+  EXPECT_EQ(*listener->wait(1min), Heard::notification);
 }
 
 }  // namespace

@@ -1,11 +1,12 @@
-#include "store/sqlite/event_rows.hpp"
+#include "core/try.hpp"
+#include "store/sqlite/sqlite_records.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
 
 namespace sluice::store::sqlite {
 namespace {
 
 Result<std::optional<Deployment>> find(Connection& connection, Generation generation) {
-  return connection.first(sql::deployment, {{":generation", generation}}, read_deployment);
+  return connection.first(sql::deployment_get, {{":generation", generation}}, read_deployment);
 }
 
 /// The audit's word for a move, the same as the command's.
@@ -30,8 +31,7 @@ std::string detail(Generation generation) { return "{\"generation\":" + std::to_
 Result<std::vector<Deployment>> SqliteStore::deployments() {
   return database_->read([&](Connection& connection) -> Result<std::vector<Deployment>> {
     std::vector<Deployment> all;
-    auto listed = connection.each(sql::deployments, {}, [&](Row& row) { all.push_back(read_deployment(row)); });
-    if (!listed) return std::move(listed).error();
+    SLUICE_CHECK(connection.each(sql::deployment_list, {}, [&](Row& row) { all.push_back(read_deployment(row)); }));
     return all;
   });
 }
@@ -40,59 +40,52 @@ Result<Deployment> SqliteStore::allocate_generation(std::optional<Generation> wa
                                                     const Actor& actor) {
   if (wanted && *wanted < kFirstGeneration) return invalid("generation", "the generation must be at least 1");
   return database_->write([&](Connection& connection) -> Result<Deployment> {
-    auto next = connection.first(sql::next_generation, {}, [](Row& row) { return row.integer(); });
-    if (!next) return std::move(next).error();
-    const Generation generation = wanted.value_or(next->value_or(kFirstGeneration));
+    SLUICE_TRY(auto next, connection.first(sql::deployment_next, {}, [](Row& row) { return row.integer(); }));
+    const Generation generation = wanted.value_or(next.value_or(kFirstGeneration));
     const Timestamp now = clock_();
-    auto inserted =
-        connection.run(sql::allocate_generation,
-                       {{":generation", generation}, {":note", note}, {":changed_by", actor.name}, {":now", now}});
-    if (!inserted) return std::move(inserted).error();
-    if (*inserted == 0) {
+    SLUICE_TRY(
+        auto inserted,
+        connection.run(sql::deployment_allocate,
+                       {{":generation", generation}, {":note", note}, {":changed_by", actor.name}, {":now", now}}));
+    if (inserted == 0) {
       return Error{ErrorCode::conflict,
                    Retry::never,
                    "generation " + std::to_string(generation) + " is allocated already",
                    "generation",
                    {}};
     }
-    auto audited =
-        record_audit(connection, actor, {now, action(GenerationState::allocated), std::nullopt, detail(generation)});
-    if (!audited) return std::move(audited).error();
-    auto allocated = find(connection, generation);
-    if (!allocated) return std::move(allocated).error();
-    return **std::move(allocated);
+    SLUICE_CHECK(
+        record_audit(connection, actor, {now, action(GenerationState::allocated), std::nullopt, detail(generation)}));
+    SLUICE_TRY(auto allocated, find(connection, generation));
+    return *std::move(allocated);
   });
 }
 
 Result<Deployment> SqliteStore::move_generation(Generation generation, GenerationState to, const Actor& actor) {
   return database_->write([&](Connection& connection) -> Result<Deployment> {
-    auto current = find(connection, generation);
-    if (!current) return std::move(current).error();
-    if (!*current) {
+    SLUICE_TRY(auto current, find(connection, generation));
+    if (!current) {
       return Error{ErrorCode::not_found, Retry::never,
                    "generation " + std::to_string(generation) + " was never allocated", "generation",
                    "allocate it first: sluice generation allocate"};
     }
-    if (!is_legal((*current)->state, to)) {
+    if (!is_legal(current->state, to)) {
       return Error{ErrorCode::conflict,
                    Retry::never,
                    "generation " + std::to_string(generation) + " is " +
-                       ((*current)->state == to
+                       (current->state == to
                             ? "already " + std::string{name(to)}
-                            : std::string{name((*current)->state)} + " and cannot become " + std::string{name(to)}),
+                            : std::string{name(current->state)} + " and cannot become " + std::string{name(to)}),
                    "generation",
                    {}};
     }
     const Timestamp now = clock_();
-    auto moved =
-        connection.run(sql::move_generation,
-                       {{":state", name(to)}, {":changed_by", actor.name}, {":now", now}, {":generation", generation}});
-    if (!moved) return std::move(moved).error();
-    auto audited = record_audit(connection, actor, {now, action(to), std::nullopt, detail(generation)});
-    if (!audited) return std::move(audited).error();
-    auto after = find(connection, generation);
-    if (!after) return std::move(after).error();
-    return **std::move(after);
+    SLUICE_CHECK(connection.run(
+        sql::deployment_move,
+        {{":state", name(to)}, {":changed_by", actor.name}, {":now", now}, {":generation", generation}}));
+    SLUICE_CHECK(record_audit(connection, actor, {now, action(to), std::nullopt, detail(generation)}));
+    SLUICE_TRY(auto after, find(connection, generation));
+    return *std::move(after);
   });
 }
 
@@ -111,28 +104,25 @@ Result<std::int64_t> SqliteStore::reroute(Generation from, Generation to, int li
     if (!changed || *changed == 0) return changed;
     std::string text =
         "{\"from_generation\":" + std::to_string(from) + ",\"to_generation\":" + std::to_string(to) + "}";
-    auto audited = record_audit(connection, actor, {now, "reroute", std::nullopt, std::move(text), *changed});
-    if (!audited) return std::move(audited).error();
+    SLUICE_CHECK(record_audit(connection, actor, {now, "reroute", std::nullopt, std::move(text), *changed}));
     return changed;
   });
-  if (moved && *moved > 0) bell_->ring();
+  if (moved && *moved > 0) bell_->notify();
   return moved;
 }
 
 Result<bool> SqliteStore::generation_exists(Generation generation) {
   return database_->read([&](Connection& connection) -> Result<bool> {
-    auto exists =
-        connection.first(sql::generation_exists, {{":generation", generation}}, [](Row& row) { return row.boolean(); });
-    if (!exists) return std::move(exists).error();
-    return exists->value_or(false);
+    SLUICE_TRY(auto exists, connection.first(sql::generation_exists, {{":generation", generation}},
+                                             [](Row& row) { return row.boolean(); }));
+    return exists.value_or(false);
   });
 }
 
 Result<Generation> SqliteStore::default_generation() {
   return database_->read([&](Connection& connection) -> Result<Generation> {
-    auto newest = connection.first(sql::default_generation, {}, [](Row& row) { return row.integer(); });
-    if (!newest) return std::move(newest).error();
-    return newest->value_or(kFirstGeneration);
+    SLUICE_TRY(auto newest, connection.first(sql::deployment_default, {}, [](Row& row) { return row.integer(); }));
+    return newest.value_or(kFirstGeneration);
   });
 }
 

@@ -2,33 +2,34 @@
 #include <atomic>
 #include <chrono>
 
+#include "core/try.hpp"
 #include "store/sqlite/sqlite_store.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
 
 namespace sluice::store::sqlite {
 namespace {
 
-// How soon a commit of another process is noticed: nobody tells, so the ear looks.
+// How soon a commit of another process is noticed: nobody tells, so the listener looks.
 constexpr Duration kLookEvery = std::chrono::milliseconds{50};
 
 /// Hears its own process at once through the bell, and everybody else by looking at the file.
-class SqliteEar final : public Ear {
+class SqliteListener final : public ListenerConnection {
  public:
-  static Result<std::unique_ptr<Ear>> open(std::unique_ptr<Connection> connection, std::shared_ptr<Bell> bell) {
-    std::unique_ptr<SqliteEar> ear{new SqliteEar(std::move(connection), std::move(bell))};
-    if (auto looked = ear->look(); !looked) return std::move(looked).error();
-    return std::unique_ptr<Ear>{std::move(ear)};
+  static Result<std::unique_ptr<ListenerConnection>> open(std::unique_ptr<Connection> connection,
+                                                          std::shared_ptr<Bell> bell) {
+    std::unique_ptr<SqliteListener> listener{new SqliteListener(std::move(connection), std::move(bell))};
+    SLUICE_CHECK(listener->look());
+    return std::unique_ptr<ListenerConnection>{std::move(listener)};
   }
 
   Result<Heard> wait(Duration at_most) override {
     const auto deadline = std::chrono::steady_clock::now() + at_most;
     for (;;) {
-      // Read before the look: a commit is in the file before it rings, so that whatever rang up to here
+      // Read before the look: a commit is in the file before it notifies, so that whatever did so up to here
       // is seen by this look and not told a second time by the next.
-      const std::uint64_t rings = bell_->rings();
-      auto changed = look();
-      if (!changed) return std::move(changed).error();
-      if (std::exchange(heard_, rings) != rings || *changed) return Heard::ring;
+      const std::uint64_t rings = bell_->notifications();
+      SLUICE_TRY(auto changed, look());
+      if (std::exchange(heard_, rings) != rings || changed) return Heard::notification;
       if (probed_.exchange(false)) return Heard::echo;
       if (interrupted_.exchange(false)) return Heard::nothing;
       const auto left = std::chrono::duration_cast<Duration>(deadline - std::chrono::steady_clock::now());
@@ -52,22 +53,21 @@ class SqliteEar final : public Ear {
   }
 
   Result<void> wake_others() override {
-    bell_->ring();
+    bell_->notify();
     return {};
   }
 
   [[nodiscard]] std::string obstacle() const override { return {}; }
 
  private:
-  SqliteEar(std::unique_ptr<Connection> connection, std::shared_ptr<Bell> bell)
-      : connection_(std::move(connection)), bell_(std::move(bell)), heard_(bell_->rings()) {}
+  SqliteListener(std::unique_ptr<Connection> connection, std::shared_ptr<Bell> bell)
+      : connection_(std::move(connection)), bell_(std::move(bell)), heard_(bell_->notifications()) {}
 
   /// Whether another connection has committed since the last look. Those of this process count as well:
   /// its settles cost one look in vain, after which the file stays as it is.
   Result<bool> look() {
-    auto version = connection_->first(sql::data_version, {}, [](Row& row) { return row.integer(); });
-    if (!version) return std::move(version).error();
-    return std::exchange(seen_, version->value_or(0)) != seen_;
+    SLUICE_TRY(auto version, connection_->first(sql::data_version, {}, [](Row& row) { return row.integer(); }));
+    return std::exchange(seen_, version.value_or(0)) != seen_;
   }
 
   std::unique_ptr<Connection> connection_;
@@ -80,10 +80,9 @@ class SqliteEar final : public Ear {
 
 }  // namespace
 
-Result<std::unique_ptr<Ear>> SqliteStore::listen(const std::vector<std::string>&) {
-  auto connection = database_->open_another();
-  if (!connection) return std::move(connection).error();
-  return SqliteEar::open(*std::move(connection), bell_);
+Result<std::unique_ptr<ListenerConnection>> SqliteStore::listen(const std::vector<std::string>&) {
+  SLUICE_TRY(auto connection, database_->open_another());
+  return SqliteListener::open(std::move(connection), bell_);
 }
 
 Result<DoorbellMode> SqliteStore::doorbell() { return DoorbellMode::always; }
@@ -97,6 +96,6 @@ Result<void> SqliteStore::set_doorbell(DoorbellMode, const Actor&) {
 
 namespace sluice::store {
 
-void ring_ears(const std::string& path) { sqlite::Bell::of(path)->ring(); }
+void notify_listeners(const std::string& path) { sqlite::Bell::of(path)->notify(); }
 
 }  // namespace sluice::store

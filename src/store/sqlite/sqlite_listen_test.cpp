@@ -20,10 +20,10 @@ class SqliteListen : public testing::Test {
     if (!opened) throw std::runtime_error(opened.error().message);
     return *std::move(opened);
   }
-  static std::unique_ptr<Ear> listen(Store& store) {
-    auto ear = store.listen({"outbox_gen_1"});
-    if (!ear) throw std::runtime_error(ear.error().message);
-    return *std::move(ear);
+  static std::unique_ptr<ListenerConnection> listen(Store& store) {
+    auto listener = store.listen({"outbox_gen_1"});
+    if (!listener) throw std::runtime_error(listener.error().message);
+    return *std::move(listener);
   }
 
   test::TempDir folder_;
@@ -40,18 +40,18 @@ TEST_F(SqliteListen, OneFileHasOneBellByWhicheverPath) {
 
 TEST_F(SqliteListen, APublishRingsOnce) {
   const auto store = open(path_);
-  const auto ear = listen(*store);
+  const auto listener = listen(*store);
   ASSERT_TRUE(store->publish(test::events(1)));
-  EXPECT_EQ(*ear->wait(1min), Heard::ring);
-  EXPECT_EQ(*ear->wait(0s), Heard::nothing) << "the change of the file is the one that rang";
+  EXPECT_EQ(*listener->wait(1min), Heard::notification);
+  EXPECT_EQ(*listener->wait(0s), Heard::nothing) << "the change of the file is the one that notified";
 }
 
 TEST_F(SqliteListen, ADrainedFileGoesQuiet) {
   const auto store = open(path_);
-  const auto ear = listen(*store);
+  const auto listener = listen(*store);
   ASSERT_TRUE(store->publish(test::events(20)));
   int rings = 0;
-  while (*ear->wait(0s) == Heard::ring) {
+  while (*listener->wait(0s) == Heard::notification) {
     ++rings;
     ASSERT_LT(rings, 5) << "a look that finds nothing must not ring again";
     ClaimRequest request;
@@ -85,8 +85,8 @@ TEST_F(SqliteListen, WhateverMakesAnEventClaimableRings) {
     item.settlement.next = next;
     return store->settle(std::span{&item, 1})->settled == 1;
   };
-  std::uint64_t rung = bell->rings();
-  const auto rings = [&] { return bell->rings() - std::exchange(rung, bell->rings()); };
+  std::uint64_t rung = bell->notifications();
+  const auto rings = [&] { return bell->notifications() - std::exchange(rung, bell->notifications()); };
 
   ASSERT_TRUE(store->publish(batch));
   EXPECT_EQ(rings(), 1U) << "publish";
@@ -109,10 +109,10 @@ TEST_F(SqliteListen, WhateverMakesAnEventClaimableRings) {
 TEST_F(SqliteListen, ACommitPastTheStoreCanBeRungFor) {
   const auto store = open(path_);
   const auto other = open(folder_.file("other.db"));
-  const auto ear = listen(*store);
+  const auto listener = listen(*store);
   const auto bystander = listen(*other);
-  ring_ears(path_);
-  EXPECT_EQ(*ear->wait(1min), Heard::ring);
+  notify_listeners(path_);
+  EXPECT_EQ(*listener->wait(1min), Heard::notification);
   EXPECT_EQ(*bystander->wait(0s), Heard::nothing);
 }
 

@@ -1,4 +1,5 @@
-#include "store/sqlite/event_rows.hpp"
+#include "core/try.hpp"
+#include "store/sqlite/sqlite_records.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
 
 namespace sluice::store::sqlite {
@@ -24,19 +25,17 @@ struct Batch {
 };
 
 Result<Swept> sweep(Connection& connection, const Sweep& kind, const Batch& batch) {
-  auto counted =
-      connection.first(kind.count, {{":cutoff", kind.cutoff}, {":limit", batch.limit}}, [](Row& row) -> Swept {
-        const std::int64_t rows = row.integer();
-        return {rows, row.integer()};
-      });
-  if (!counted) return std::move(counted).error();
+  SLUICE_TRY(auto counted,
+             connection.first(kind.count, {{":cutoff", kind.cutoff}, {":limit", batch.limit}}, [](Row& row) -> Swept {
+               const std::int64_t rows = row.integer();
+               return {rows, row.integer()};
+             }));
   if (!batch.dry_run) {
-    auto taken = kind.stamps ? connection.run(kind.take,
+    SLUICE_CHECK(kind.stamps ? connection.run(kind.take,
                                               {{":now", batch.now}, {":cutoff", kind.cutoff}, {":limit", batch.limit}})
-                             : connection.run(kind.take, {{":cutoff", kind.cutoff}, {":limit", batch.limit}});
-    if (!taken) return std::move(taken).error();
+                             : connection.run(kind.take, {{":cutoff", kind.cutoff}, {":limit", batch.limit}}));
   }
-  return **counted;
+  return *counted;
 }
 
 std::string detail_of(const RetentionReport& report) {
@@ -68,9 +67,8 @@ Result<std::vector<ExpiredClaim>> SqliteStore::expired_claims(int limit) {
   return database_->read([&](Connection& connection) -> Result<std::vector<ExpiredClaim>> {
     std::vector<ExpiredClaim> expired;
     const Timestamp now = clock_();
-    auto found = connection.each(sql::expired_claims, {{":now", now}, {":limit", limit}},
-                                 [&](Row& row) { expired.push_back(claim_in(row, now)); });
-    if (!found) return std::move(found).error();
+    SLUICE_CHECK(connection.each(sql::expired_claims, {{":now", now}, {":limit", limit}},
+                                 [&](Row& row) { expired.push_back(claim_in(row, now)); }));
     return expired;
   });
 }
@@ -79,43 +77,38 @@ Result<std::vector<ExpiredClaim>> SqliteStore::claims_held_by(const std::string&
   return database_->read([&](Connection& connection) -> Result<std::vector<ExpiredClaim>> {
     std::vector<ExpiredClaim> held;
     const Timestamp now = clock_();
-    auto found = connection.each(sql::claims_held_by, {{":identity", identity}, {":limit", limit}},
-                                 [&](Row& row) { held.push_back(claim_in(row, now)); });
-    if (!found) return std::move(found).error();
+    SLUICE_CHECK(connection.each(sql::claims_held_by, {{":identity", identity}, {":limit", limit}},
+                                 [&](Row& row) { held.push_back(claim_in(row, now)); }));
     return held;
   });
 }
 
 Result<RetentionReport> SqliteStore::sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run,
                                                      const Actor& actor) {
-  if (auto sound = policies.validate(); !sound) return std::move(sound).error();
+  SLUICE_CHECK(policies.validate());
   if (limit < 1) return invalid("limit", "the batch limit of a retention sweep must be at least 1");
   const auto work = [&](Connection& connection) -> Result<RetentionReport> {
     const Batch batch{clock_(), limit, dry_run};
-    // Deleting goes before tombstoning: what this call tombstones has its whole grace before it. Dedup rows go first of all:
-    // those of an event that this call deletes stay until the next, so that a dry run counts the same.
+    // Deleting goes before tombstoning: what this call tombstones has its whole grace before it. Dedup rows go first of
+    // all: those of an event that this call deletes stay until the next, so that a dry run counts the same.
     const Sweep tombstones{sql::retention_count_deletable, sql::retention_delete, batch.now - policies.outbox.grace};
     const Sweep finished{sql::retention_count_expired, sql::retention_tombstone, batch.now - policies.outbox.active,
                          true};
     const Sweep dedup{sql::retention_count_handled, sql::retention_delete_handled,
                       batch.now - policies.event_handled.active - policies.event_handled.grace};
-    auto handled = sweep(connection, dedup, batch);
-    if (!handled) return std::move(handled).error();
-    auto deleted = sweep(connection, tombstones, batch);
-    if (!deleted) return std::move(deleted).error();
-    auto tombstoned = sweep(connection, finished, batch);
-    if (!tombstoned) return std::move(tombstoned).error();
+    SLUICE_TRY(auto handled, sweep(connection, dedup, batch));
+    SLUICE_TRY(auto deleted, sweep(connection, tombstones, batch));
+    SLUICE_TRY(auto tombstoned, sweep(connection, finished, batch));
     const std::int64_t full = limit;
-    const RetentionReport report{.outbox_tombstoned = tombstoned->rows,
-                                 .outbox_deleted = deleted->rows,
-                                 .failed_swept = deleted->failed + tombstoned->failed,
-                                 .handled_deleted = handled->rows,
-                                 .more = deleted->rows == full || tombstoned->rows == full || handled->rows == full};
-    if (dry_run || deleted->rows + tombstoned->rows + handled->rows == 0) return report;
-    auto audited = record_audit(connection, actor,
-                                {batch.now, "retention.sweep", std::nullopt, detail_of(report),
-                                 report.outbox_tombstoned + report.outbox_deleted});
-    if (!audited) return std::move(audited).error();
+    const RetentionReport report{.outbox_tombstoned = tombstoned.rows,
+                                 .outbox_deleted = deleted.rows,
+                                 .failed_swept = deleted.failed + tombstoned.failed,
+                                 .handled_deleted = handled.rows,
+                                 .more = deleted.rows == full || tombstoned.rows == full || handled.rows == full};
+    if (dry_run || deleted.rows + tombstoned.rows + handled.rows == 0) return report;
+    SLUICE_CHECK(record_audit(connection, actor,
+                              {batch.now, "retention.sweep", std::nullopt, detail_of(report),
+                               report.outbox_tombstoned + report.outbox_deleted}));
     return report;
   };
   return dry_run ? database_->read(work) : database_->write(work);
@@ -125,9 +118,8 @@ Result<RetentionReport> SqliteStore::sweep_retention(const RetentionPolicies& po
 Result<PruneReport> SqliteStore::prune(const RetentionPolicies& policies) {
   return database_->write([&](Connection& connection) -> Result<PruneReport> {
     const Timestamp before = clock_() - policies.outbox.active - policies.outbox.grace;
-    auto gone = connection.run(sql::prune_failures, {{":before", before}});
-    if (!gone) return std::move(gone).error();
-    return PruneReport{.failure_groups = *gone};
+    SLUICE_TRY(auto gone, connection.run(sql::prune_failures, {{":before", before}}));
+    return PruneReport{.failure_groups = gone};
   });
 }
 

@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <map>
 
+#include "core/try.hpp"
 #include "store/sqlite/sqlite_store.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
 
@@ -24,16 +25,14 @@ std::string checksum(std::string_view text) {
 using Applied = std::map<int, std::string>;  // version → checksum
 
 Result<Applied> applied_migrations(Connection& connection) {
-  auto tables = connection.first(sql::has_migrations_table, {}, [](Row& row) { return row.integer(); });
-  if (!tables) return std::move(tables).error();
+  SLUICE_TRY(auto tables, connection.first(sql::migration_table_exists, {}, [](Row& row) { return row.integer(); }));
   Applied applied;
-  if (tables->value_or(0) == 0) return applied;
-  auto listed = connection.each(sql::applied_migrations, {}, [&](Row& row) {
+  if (tables.value_or(0) == 0) return applied;
+  SLUICE_CHECK(connection.each(sql::migration_list, {}, [&](Row& row) {
     const int version = static_cast<int>(row.integer());
     row.view();  // the name is for people
     applied.emplace(version, row.text());
-  });
-  if (!listed) return std::move(listed).error();
+  }));
   return applied;
 }
 
@@ -50,20 +49,18 @@ Result<void> refuse_foreign(const Applied& applied) {
 
 /// Applies what is missing, in the caller's transaction.
 Result<std::vector<MigrationStep>> bring_up_to_date(Connection& connection, Timestamp now) {
-  auto applied = applied_migrations(connection);
-  if (!applied) return std::move(applied).error();
-  if (auto ours = refuse_foreign(*applied); !ours) return std::move(ours).error();
-  if (auto table = connection.run(sql::create_migrations_table, {}); !table) return std::move(table).error();
+  SLUICE_TRY(auto applied, applied_migrations(connection));
+  SLUICE_CHECK(refuse_foreign(applied));
+  SLUICE_CHECK(connection.run(sql::migration_table, {}));
   std::vector<MigrationStep> steps;
   for (const sql::Migration& migration : sql::migrations) {
-    const bool missing = !applied->contains(migration.version);
+    const bool missing = !applied.contains(migration.version);
     if (missing) {
-      if (auto done = connection.script(migration.text); !done) return std::move(done).error();
-      auto recorded = connection.run(sql::record_migration, {{":version", migration.version},
-                                                             {":name", migration.name},
-                                                             {":checksum", checksum(migration.text)},
-                                                             {":now", now}});
-      if (!recorded) return std::move(recorded).error();
+      SLUICE_CHECK(connection.script(migration.text));
+      SLUICE_CHECK(connection.run(sql::migration_record, {{":version", migration.version},
+                                                          {":name", migration.name},
+                                                          {":checksum", checksum(migration.text)},
+                                                          {":now", now}}));
     }
     steps.push_back({migration.version, std::string{migration.name}, missing});
   }
@@ -74,20 +71,18 @@ using Objects = std::map<std::string, std::string>;  // "table outbox" → its d
 
 Result<Objects> schema_objects(Connection& connection) {
   Objects objects;
-  auto listed = connection.each(sql::schema_objects, {}, [&](Row& row) {
+  SLUICE_CHECK(connection.each(sql::schema_objects, {}, [&](Row& row) {
     std::string object = row.text();
     objects.emplace(std::move(object), row.text());
-  });
-  if (!listed) return std::move(listed).error();
+  }));
   return objects;
 }
 
 /// What a store of this build looks like, from a database in memory.
 Result<Objects> expected_objects(Timestamp now) {
-  auto memory = Connection::open({":memory:", true, Duration{}});
-  if (!memory) return std::move(memory).error();
-  if (auto migrated = bring_up_to_date(**memory, now); !migrated) return std::move(migrated).error();
-  return schema_objects(**memory);
+  SLUICE_TRY(auto memory, Connection::open({":memory:", true, Duration{}}));
+  SLUICE_CHECK(bring_up_to_date(*memory, now));
+  return schema_objects(*memory);
 }
 
 std::vector<std::string> differences(const Objects& expected, const Objects& found) {
@@ -110,18 +105,16 @@ std::vector<std::string> differences(const Objects& expected, const Objects& fou
 
 Result<SchemaVersion> SqliteStore::schema_version() {
   return database_->read([&](Connection& connection) -> Result<SchemaVersion> {
-    auto applied = applied_migrations(connection);
-    if (!applied) return std::move(applied).error();
-    return SchemaVersion{applied->empty() ? 0 : applied->rbegin()->first, known_version()};
+    SLUICE_TRY(auto applied, applied_migrations(connection));
+    return SchemaVersion{applied.empty() ? 0 : applied.rbegin()->first, known_version()};
   });
 }
 
 Result<std::vector<MigrationStep>> SqliteStore::migrate() {
   // Usually there is nothing to do, and then no process should have to wait for a writer.
-  auto current = database_->read([&](Connection& connection) { return applied_migrations(connection); });
-  if (!current) return std::move(current).error();
-  if (auto ours = refuse_foreign(*current); !ours) return std::move(ours).error();
-  if (current->size() == sql::migrations.size()) {
+  SLUICE_TRY(auto current, database_->read([&](Connection& connection) { return applied_migrations(connection); }));
+  SLUICE_CHECK(refuse_foreign(current));
+  if (current.size() == sql::migrations.size()) {
     std::vector<MigrationStep> steps;
     steps.reserve(sql::migrations.size());
     for (const sql::Migration& migration : sql::migrations) {
@@ -133,11 +126,9 @@ Result<std::vector<MigrationStep>> SqliteStore::migrate() {
 }
 
 Result<std::vector<std::string>> SqliteStore::validate() {
-  auto expected = expected_objects(clock_());
-  if (!expected) return std::move(expected).error();
-  auto found = database_->read([&](Connection& connection) { return schema_objects(connection); });
-  if (!found) return std::move(found).error();
-  return differences(*expected, *found);
+  SLUICE_TRY(auto expected, expected_objects(clock_()));
+  SLUICE_TRY(auto found, database_->read([&](Connection& connection) { return schema_objects(connection); }));
+  return differences(expected, found);
 }
 
 std::vector<MigrationText> SqliteStore::migrations() const { return sqlite_migrations(); }

@@ -1,3 +1,4 @@
+#include "core/try.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
 
 namespace sluice::store::sqlite {
@@ -42,7 +43,7 @@ struct Seen {
 };
 
 Result<Watch> watch(Connection& connection) {
-  auto found = connection.first(sql::patrol_state, {}, [](Row& row) {
+  SLUICE_TRY(auto found, connection.first(sql::patrol_state, {}, [](Row& row) {
     Watch state;
     state.holder = row.text();
     state.lease_until = row.optional_timestamp();
@@ -52,9 +53,8 @@ Result<Watch> watch(Connection& connection) {
     state.place.blocked = row.integer();
     state.place.seq = row.integer();
     return state;
-  });
-  if (!found) return std::move(found).error();
-  return found->value_or(Watch{});
+  }));
+  return found.value_or(Watch{});
 }
 
 Result<void> walk_claims(Connection& connection, int limit, Seen& seen) {
@@ -110,14 +110,13 @@ Result<Seen> walk(Connection& connection, const Place& from, const PatrolRequest
   Seen seen;
   seen.next = from;
   if (from.at_the_beginning()) {
-    if (auto walked = walk_claims(connection, request.rows, seen); !walked) return std::move(walked).error();
+    SLUICE_CHECK(walk_claims(connection, request.rows, seen));
   }
   if (seen.next.part == "keys") {
-    if (auto walked = walk_keys(connection, request.rows, seen); !walked) return std::move(walked).error();
+    SLUICE_CHECK(walk_keys(connection, request.rows, seen));
   }
   if (seen.next.part == "due" && seen.rows < request.rows) {
-    auto walked = walk_due(connection, now - request.overlooked_after, request.rows - seen.rows, seen);
-    if (!walked) return std::move(walked).error();
+    SLUICE_CHECK(walk_due(connection, now - request.overlooked_after, request.rows - seen.rows, seen));
   }
   return seen;
 }
@@ -144,27 +143,25 @@ Result<std::vector<PatrolStep::Healed>> heal(Connection& connection, const std::
                                              Timestamp now) {
   std::vector<PatrolStep::Healed> healed;
   for (const Stranded& one : stranded) {
-    if (auto mended = mend(connection, one, now); !mended) return std::move(mended).error();
-    auto recorded =
-        connection.first(sql::patrol_record, {{":now", now}, {":cause", name(one.cause)}, {":seq", one.seq}},
-                         [](Row& row) { return row.uuid(); });
-    if (!recorded) return std::move(recorded).error();
-    if (*recorded) healed.push_back({**recorded, one.cause});
+    SLUICE_CHECK(mend(connection, one, now));
+    SLUICE_TRY(auto recorded,
+               connection.first(sql::patrol_record, {{":now", now}, {":cause", name(one.cause)}, {":seq", one.seq}},
+                                [](Row& row) { return row.uuid(); }));
+    if (recorded) healed.push_back({*recorded, one.cause});
   }
   if (healed.empty()) return healed;
-  if (auto forgotten = connection.run(sql::patrol_forget, {}); !forgotten) return std::move(forgotten).error();
+  SLUICE_CHECK(connection.run(sql::patrol_forget, {}));
   return healed;
 }
 
 Result<void> save(Connection& connection, const PatrolRequest& request, const Place& next, Timestamp now) {
-  auto saved = connection.run(sql::patrol_save, {{":holder", request.holder},
+  SLUICE_CHECK(connection.run(sql::patrol_save, {{":holder", request.holder},
                                                  {":lease_until", now + request.lease},
                                                  {":part", next.part},
                                                  {":place", next.at},
                                                  {":generation", next.generation},
                                                  {":blocked", next.blocked},
-                                                 {":seq", next.seq}});
-  if (!saved) return std::move(saved).error();
+                                                 {":seq", next.seq}}));
   return {};
 }
 
@@ -174,12 +171,10 @@ Result<PatrolStep> SqliteStore::patrol(const PatrolRequest& request) {
   if (request.rows < 1) return invalid("rows", "a step of the patrol must look at one row at least");
   /// None: another process patrols.
   const auto look = [&](Connection& connection, Timestamp now) -> Result<std::optional<Seen>> {
-    auto state = watch(connection);
-    if (!state) return std::move(state).error();
-    if (state->held_by_another(request.holder, now)) return std::optional<Seen>{};
-    auto seen = walk(connection, state->place, request, now);
-    if (!seen) return std::move(seen).error();
-    return std::optional{*std::move(seen)};
+    SLUICE_TRY(auto state, watch(connection));
+    if (state.held_by_another(request.holder, now)) return std::optional<Seen>{};
+    SLUICE_TRY(auto seen, walk(connection, state.place, request, now));
+    return std::optional{std::move(seen)};
   };
   // Nobody waits for a walk that finds nothing, as it should be: it is a reader's.
   auto seen = database_->read([&](Connection& connection) { return look(connection, clock_()); });
@@ -193,13 +188,11 @@ Result<PatrolStep> SqliteStore::patrol(const PatrolRequest& request) {
                                  if (found) seen = look(connection, now);
                                  if (!seen) return std::move(seen).error();
                                  if (!*seen) return PatrolStep{};
-                                 auto healed = heal(connection, (*seen)->stranded, now);
-                                 if (!healed) return std::move(healed).error();
-                                 if (auto saved = save(connection, request, (*seen)->next, now); !saved)
-                                   return std::move(saved).error();
-                                 return PatrolStep{true, (*seen)->round_over, (*seen)->rows, *std::move(healed)};
+                                 SLUICE_TRY(auto healed, heal(connection, (*seen)->stranded, now));
+                                 SLUICE_CHECK(save(connection, request, (*seen)->next, now));
+                                 return PatrolStep{true, (*seen)->round_over, (*seen)->rows, std::move(healed)};
                                });
-  if (step && !step->healed.empty()) bell_->ring();
+  if (step && !step->healed.empty()) bell_->notify();
   return step;
 }
 

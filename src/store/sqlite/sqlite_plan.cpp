@@ -1,7 +1,7 @@
 #include "core/json.hpp"
-#include "store/sqlite/filter_params.hpp"
-#include "store/sqlite/json_list.hpp"
-#include "store/sqlite/operation_rows.hpp"
+#include "core/try.hpp"
+#include "store/sqlite/query_params.hpp"
+#include "store/sqlite/sqlite_records.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
 
 namespace sluice::store::sqlite {
@@ -22,9 +22,8 @@ Result<void> check(const PlanRequest& request) {
 
 Result<void> forget_expired(Connection& connection, Timestamp now) {
   for (const sql::Query& query : {sql::plan_forget_items, sql::plan_forget}) {
-    auto forgotten = connection.run(
-        query, {{":expired_before", now - kPlansRemembered}, {":ended_before", now - kOperationsRemembered}});
-    if (!forgotten) return std::move(forgotten).error();
+    SLUICE_CHECK(connection.run(
+        query, {{":expired_before", now - kPlansRemembered}, {":ended_before", now - kOperationsRemembered}}));
   }
   return {};
 }
@@ -41,17 +40,17 @@ Result<std::int64_t> freeze(Connection& connection, const PlanRequest& request, 
                                              {":discarded", discarded},
                                              {":limit", limit}});
   }
-  auto params = joined(cluster_params(request.filter), {{":operation_id", request.id}});
+  auto params = joined(group_params(request.filter), {{":operation_id", request.id}});
   return connection.run(discarded ? sql::plan_discarded : sql::plan_dead,
                         joined(std::move(params), dead_params(request.filter), {{":limit", limit}}));
 }
 
 Result<std::int64_t> count_moved(Connection& connection, const OperationRecord& operation) {
-  auto moved = connection.first(sql::plan_moved,
-                                {{":id", operation.id}, {":discarded", takes_discarded(operation.progress.kind)}},
-                                [](Row& row) { return row.integer(); });
-  if (!moved) return std::move(moved).error();
-  return moved->value_or(0);
+  SLUICE_TRY(auto moved,
+             connection.first(sql::plan_moved,
+                              {{":id", operation.id}, {":discarded", takes_discarded(operation.progress.kind)}},
+                              [](Row& row) { return row.integer(); }));
+  return moved.value_or(0);
 }
 
 Error plan_again(const OperationRecord& operation, const std::string& why) {
@@ -92,7 +91,7 @@ Result<void> may_start(Connection& connection, const OperationRecord& operation,
 }  // namespace
 
 Result<OperationRecord> SqliteStore::plan_operation(const PlanRequest& request) {
-  if (auto sound = check(request); !sound) return std::move(sound).error();
+  SLUICE_CHECK(check(request));
   return database_->write([&](Connection& connection) -> Result<OperationRecord> {
     OperationRecord plan;
     plan.id = request.id;
@@ -103,7 +102,7 @@ Result<OperationRecord> SqliteStore::plan_operation(const PlanRequest& request) 
     plan.actor = request.actor;
     plan.planned_at = clock_();
     plan.expires_at = plan.planned_at + request.valid_for;
-    if (auto forgotten = forget_expired(connection, plan.planned_at); !forgotten) return std::move(forgotten).error();
+    SLUICE_CHECK(forget_expired(connection, plan.planned_at));
     // One more than allowed tells whether there are too many; a negative limit is none.
     auto total = freeze(connection, request, request.most > 0 ? request.most + 1 : -1);
     if (!total) return std::move(total).error();
@@ -112,46 +111,43 @@ Result<OperationRecord> SqliteStore::plan_operation(const PlanRequest& request) 
     }
     plan.progress.counts.total = *total;
     if (*total == 0) return plan;
-    auto recorded = connection.run(sql::plan_record, {{":id", plan.id},
-                                                      {":kind", name(request.kind)},
-                                                      {":filter", plan.filter},
-                                                      {":to_generation", plan.to_generation},
-                                                      {":rate", request.settings.rate},
-                                                      {":canary", request.settings.canary},
-                                                      {":stop_percent", request.settings.stop_percent},
-                                                      {":total", *total},
-                                                      {":actor", plan.actor.name},
-                                                      {":surface", plan.actor.surface},
-                                                      {":reason", plan.actor.reason},
-                                                      {":now", plan.planned_at},
-                                                      {":expires_at", plan.expires_at}});
-    if (!recorded) return std::move(recorded).error();
+    SLUICE_CHECK(connection.run(sql::plan_record, {{":id", plan.id},
+                                                   {":kind", name(request.kind)},
+                                                   {":filter", plan.filter},
+                                                   {":to_generation", plan.to_generation},
+                                                   {":rate", request.settings.rate},
+                                                   {":canary", request.settings.canary},
+                                                   {":stop_percent", request.settings.stop_percent},
+                                                   {":total", *total},
+                                                   {":actor", plan.actor.name},
+                                                   {":surface", plan.actor.surface},
+                                                   {":reason", plan.actor.reason},
+                                                   {":now", plan.planned_at},
+                                                   {":expires_at", plan.expires_at}}));
     return plan;
   });
 }
 
 Result<OperationRecord> SqliteStore::start_operation(const Uuid& id, std::int64_t confirmed,
                                                      const OperationSettings& settings, const Actor& actor) {
-  if (auto reason = need_reason(actor, "start an operation"); !reason) return std::move(reason).error();
+  SLUICE_CHECK(need_reason(actor, "start an operation"));
   return database_->write([&](Connection& connection) -> Result<OperationRecord> {
     auto operation = find_operation(connection, id);
     if (!operation) return operation;
     const Timestamp now = clock_();
-    if (auto may = may_start(connection, *operation, confirmed, now); !may) return std::move(may).error();
-    auto started = connection.run(sql::operation_start, {{":rate", settings.rate},
-                                                         {":canary", settings.canary},
-                                                         {":stop_percent", settings.stop_percent},
-                                                         {":actor", actor.name},
-                                                         {":surface", actor.surface},
-                                                         {":reason", actor.reason},
-                                                         {":now", now},
-                                                         {":id", id}});
-    if (!started) return std::move(started).error();
+    SLUICE_CHECK(may_start(connection, *operation, confirmed, now));
+    SLUICE_CHECK(connection.run(sql::operation_start, {{":rate", settings.rate},
+                                                       {":canary", settings.canary},
+                                                       {":stop_percent", settings.stop_percent},
+                                                       {":actor", actor.name},
+                                                       {":surface", actor.surface},
+                                                       {":reason", actor.reason},
+                                                       {":now", now},
+                                                       {":id", id}}));
     const std::string action = std::string{name(operation->progress.kind)} + ".bulk";
-    auto audited =
+    SLUICE_CHECK(
         record_audit(connection, actor,
-                     {now, action, std::nullopt, detail_of(*operation, settings), operation->progress.counts.total});
-    if (!audited) return std::move(audited).error();
+                     {now, action, std::nullopt, detail_of(*operation, settings), operation->progress.counts.total}));
     return find_operation(connection, id);
   });
 }

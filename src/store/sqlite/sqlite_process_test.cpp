@@ -203,7 +203,7 @@ TEST_F(SqliteProcessTest, AnEarHearsThePublishOfAnotherProcess) {
   Child publisher{[this](int) { return open()->publish(test::events(1)) ? 0 : 1; }};
   const auto heard = (*opened)->wait(std::chrono::minutes{1});
   ASSERT_TRUE(heard) << heard.error().message;
-  EXPECT_EQ(*heard, Heard::ring);
+  EXPECT_EQ(*heard, Heard::notification);
   EXPECT_EQ(publisher.wait(), 0);
 }
 

@@ -2,7 +2,6 @@
 
 #include "store/sqlite/sqlite_store.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
-#include "store/sqlite/tentative.hpp"
 
 namespace sluice::store::sqlite {
 namespace {
@@ -86,7 +85,7 @@ void SqliteStore::publish_together(std::span<PublishCall* const> calls) {
     }
     return;
   }
-  if (std::any_of(calls.begin(), calls.end(), [](const PublishCall* call) { return has_news(*call); })) bell_->ring();
+  if (std::any_of(calls.begin(), calls.end(), [](const PublishCall* call) { return has_news(*call); })) bell_->notify();
 }
 
 }  // namespace sluice::store::sqlite

@@ -41,13 +41,13 @@ INSTANTIATE_TEST_SUITE_P(Queries, QueryPlan,
                          testing::Values(sql::claim_fresh, sql::claim_due, sql::claim, sql::settle_delivered,
                                          sql::settle_delivered_all, sql::settle_failed, sql::settle_pending,
                                          sql::heartbeat, sql::next_due, sql::expired_claims, sql::claims_held_by,
-                                         sql::get_event, sql::list_events, sql::list_failed_events, sql::status_counts,
-                                         sql::count_discarded, sql::replay, sql::operator_view, sql::discard,
+                                         sql::event_get, sql::event_list, sql::event_list_failed, sql::status_counts,
+                                         sql::status_discarded, sql::replay, sql::operator_view, sql::discard,
                                          sql::restore, sql::retention_count_deletable, sql::retention_delete,
                                          sql::retention_count_expired, sql::retention_tombstone, sql::reroute,
-                                         sql::stop_waiting, sql::holds_claim, sql::unsubscribed, sql::list_dead,
-                                         sql::count_dead, sql::count_unacknowledged, sql::failure_groups,
-                                         sql::plan_dead, sql::plan_discarded, sql::plan_events, sql::plan_moved,
+                                         sql::stop_waiting, sql::holds_claim, sql::unsubscribed, sql::dead_list,
+                                         sql::dead_count, sql::dead_unacknowledged, sql::failure_groups, sql::plan_dead,
+                                         sql::plan_discarded, sql::plan_events, sql::plan_moved,
                                          sql::operation_next_items, sql::operation_outcomes, sql::patrol_no_claim,
                                          sql::patrol_keys, sql::patrol_due, sql::patrol_expire, sql::patrol_make_due,
                                          sql::patrol_unwant, sql::patrol_release, sql::patrol_record, sql::gauge_fresh,
@@ -74,12 +74,12 @@ TEST(NextDuePlan, EntersTheDueIndexAtItsTime) {
 }
 
 TEST(ListPlan, EntersAtThePagesFirstRow) {
-  EXPECT_THAT(plan_of(sql::list_events), Contains(HasSubstr("INTEGER PRIMARY KEY (rowid<?)")));
-  EXPECT_THAT(plan_of(sql::list_failed_events), Contains(HasSubstr("outbox_failed")));
+  EXPECT_THAT(plan_of(sql::event_list), Contains(HasSubstr("INTEGER PRIMARY KEY (rowid<?)")));
+  EXPECT_THAT(plan_of(sql::event_list_failed), Contains(HasSubstr("outbox_failed")));
 }
 
 TEST(DeadLetterPlan, WalksFromTheNewestFailure) {
-  for (const sql::Query& query : {sql::list_dead, sql::count_dead}) {
+  for (const sql::Query& query : {sql::dead_list, sql::dead_count}) {
     EXPECT_THAT(plan_of(query), Contains(HasSubstr("outbox_dead (failed_at>? AND failed_at<?)"))) << query.name;
     EXPECT_THAT(plan_of(query), Not(Contains(HasSubstr("TEMP B-TREE")))) << query.name;
   }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "core/try.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
-#include "store/sqlite/tentative.hpp"
 
 namespace sluice::store::sqlite {
 namespace {
@@ -66,9 +66,8 @@ Result<bool> deliver_all(Connection& connection, std::span<const SettleItem> ite
     return connection.run(sql::settle_delivered_all, {{":now", now}, {":claims", claims_of(items)}});
   };
   const auto is_all = [&](std::int64_t changed) { return changed == static_cast<std::int64_t>(items.size()); };
-  auto changed = tentatively(connection, work, is_all);
-  if (!changed) return std::move(changed).error();
-  return is_all(*changed);
+  SLUICE_TRY(auto changed, tentatively(connection, work, is_all));
+  return is_all(changed);
 }
 
 /// How many rows changed: none when the claim is lost.
@@ -108,9 +107,8 @@ Result<std::int64_t> apply(Connection& connection, const SettleItem& item, Times
 Result<void> apply_each(Connection& connection, std::span<const SettleItem> items, Timestamp now,
                         SettleReport& report) {
   for (const SettleItem& item : items) {
-    auto changed = apply(connection, item, now);
-    if (!changed) return std::move(changed).error();
-    if (*changed == 0) {
+    SLUICE_TRY(auto changed, apply(connection, item, now));
+    if (changed == 0) {
       report.fenced.push_back(item.claim.event_id);
     } else {
       ++report.settled;
@@ -127,8 +125,7 @@ std::span<const SettleItem> leading(std::span<const SettleItem> items) {
 
 Result<void> record_handlers(Connection& connection, const SettleItem& item, Timestamp now) {
   for (const std::string& handler : item.handled_by) {
-    auto recorded = record_handled(connection, {handler, item.idempotency_key}, item.claim.event_id, now);
-    if (!recorded) return std::move(recorded).error();
+    SLUICE_CHECK(record_handled(connection, {handler, item.idempotency_key}, item.claim.event_id, now));
   }
   return {};
 }
@@ -142,13 +139,12 @@ bool is_plain(std::span<const SettleItem> items) {
 }  // namespace
 
 Result<RegistryVersion> registry_version(Connection& connection) {
-  auto version = connection.first(sql::registry_version, {}, [](Row& row) { return row.integer(); });
-  if (!version) return std::move(version).error();
-  return version->value_or(0);
+  SLUICE_TRY(auto version, connection.first(sql::registry_version, {}, [](Row& row) { return row.integer(); }));
+  return version.value_or(0);
 }
 
 Result<bool> record_handled(Connection& connection, const HandledKey& key, const Uuid& event_id, Timestamp now) {
-  auto recorded = connection.run(sql::record_handled, {{":handler_name", key.handler_name},
+  auto recorded = connection.run(sql::handled_record, {{":handler_name", key.handler_name},
                                                        {":idempotency_key", key.idempotency_key},
                                                        {":now", now},
                                                        {":event_id", event_id}});
@@ -163,14 +159,13 @@ bool gives_back(std::span<const SettleItem> items) {
 
 Result<SettleReport> settle_on(Connection& connection, const Settling& settling) {
   SettleReport report;
-  if (auto usable = check(settling.items); !usable) return std::move(usable).error();
+  SLUICE_CHECK(check(settling.items));
   if (settling.based_on) {
-    auto current = registry_version(connection);
-    if (!current) return std::move(current).error();
-    if (*current != *settling.based_on) return registry_changed();
+    SLUICE_TRY(auto current, registry_version(connection));
+    if (current != *settling.based_on) return registry_changed();
   }
   for (const SettleItem& item : settling.items) {
-    if (auto recorded = record_handlers(connection, item, settling.now); !recorded) return std::move(recorded).error();
+    SLUICE_CHECK(record_handlers(connection, item, settling.now));
   }
   std::vector<SettleItem> left;
   std::span<const SettleItem> rest = settling.items;
@@ -182,9 +177,8 @@ Result<SettleReport> settle_on(Connection& connection, const Settling& settling)
   while (!rest.empty()) {
     const auto next = leading(rest);
     rest = rest.subspan(next.size());
-    auto all = deliver_all(connection, next, settling.now);
-    if (!all) return std::move(all).error();
-    if (*all) {
+    SLUICE_TRY(auto all, deliver_all(connection, next, settling.now));
+    if (all) {
       report.settled += static_cast<int>(next.size());
     } else if (auto done = apply_each(connection, next, settling.now, report); !done) {
       return std::move(done).error();
@@ -199,7 +193,7 @@ Result<SettleReport> SqliteStore::settle(std::span<const SettleItem> items, std:
   auto report = database_->write(durability, [&](Connection& connection) {
     return settle_on(connection, {items, based_on, clock_(), boot_});
   });
-  if (report && gives_back(items)) bell_->ring();
+  if (report && gives_back(items)) bell_->notify();
   return report;
 }
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "store/claiming.hpp"
+#include "store/claim.hpp"
 #include "store/sqlite/connection.hpp"
 
 namespace sluice::store::sqlite {

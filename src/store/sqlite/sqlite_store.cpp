@@ -5,13 +5,27 @@
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <limits>
+#include <string>
 #include <system_error>
 
-#include "store/sqlite/boot.hpp"
+#include "core/try.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
 
 namespace sluice::store {
 namespace {
+
+// Another number after every start of the machine, never 0; always the same where that cannot be told.
+std::int64_t this_boot() {
+  std::string id;
+  std::ifstream file{"/proc/sys/kernel/random/boot_id"};
+  if (!std::getline(file, id) || id.empty()) return 1;
+  // FNV-1a: the number goes into tokens that outlive the process, so it may not depend on the library.
+  std::uint64_t number = 14695981039346656037U;
+  for (const char c : id) number = (number ^ static_cast<unsigned char>(c)) * 1099511628211U;
+  return static_cast<std::int64_t>(number & std::numeric_limits<std::int64_t>::max()) | 1;
+}
 
 Result<void> check_path(const SqliteOptions& options) {
   if (options.path.empty()) return invalid("path", "the path of the SQLite file is empty");
@@ -42,14 +56,13 @@ Timestamp system_now() {
 }  // namespace
 
 Result<std::unique_ptr<Store>> open_sqlite(const SqliteOptions& options) {
-  if (auto usable = check_path(options); !usable) return std::move(usable).error();
-  auto database = sqlite::Database::open({options.path, options.create, options.busy_timeout});
-  if (!database) return std::move(database).error();
-  std::unique_ptr<Store> store = std::make_unique<sqlite::SqliteStore>(
-      *std::move(database), options.path, options.clock ? options.clock : system_now,
-      options.boot ? *options.boot : sqlite::this_boot());
+  SLUICE_CHECK(check_path(options));
+  SLUICE_TRY(auto database, sqlite::Database::open({options.path, options.create, options.busy_timeout}));
+  std::unique_ptr<Store> store = std::make_unique<sqlite::SqliteStore>(std::move(database), options.path,
+                                                                       options.clock ? options.clock : system_now,
+                                                                       options.boot ? *options.boot : this_boot());
   if (options.auto_migrate) {
-    if (auto migrated = store->migrate(); !migrated) return std::move(migrated).error();
+    SLUICE_CHECK(store->migrate());
   }
   return store;
 }

@@ -36,9 +36,9 @@ Result<std::unique_ptr<Store>> open_sqlite(const SqliteOptions& options);
 /// go on. `now` is the time of the publish.
 Result<std::vector<PublishOutcome>> publish_on(sqlite3* connection, std::span<const NewEvent> events, Timestamp now);
 
-/// Rings the ears of this process that listen to this file: for a commit that no store made. Without it
+/// Notifies the listeners of this process on this file: for a commit that no store made. Without it
 /// they notice within a moment, as those of other processes do.
-void ring_ears(const std::string& path);
+void notify_listeners(const std::string& path);
 
 /// The migrations as this build carries them, in order; needs no store.
 std::vector<MigrationText> sqlite_migrations();

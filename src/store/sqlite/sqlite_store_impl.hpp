@@ -1,8 +1,4 @@
-// The store over one Database, declared once and defined by role: sqlite_publish.cpp, sqlite_claim.cpp,
-// sqlite_settle.cpp, sqlite_effect.cpp, sqlite_maintain.cpp, sqlite_patrol.cpp, sqlite_administer.cpp,
-// sqlite_generation.cpp, sqlite_triage.cpp, sqlite_plan.cpp, sqlite_operate.cpp, sqlite_operate_step.cpp,
-// sqlite_audit.cpp, sqlite_diagnose.cpp, sqlite_gauge.cpp, sqlite_register.cpp, sqlite_switch.cpp, sqlite_listen.cpp
-// and sqlite_migrate.cpp.
+// The class behind open_sqlite, declared once; its roles are defined by topic in the files beside it.
 #pragma once
 
 #include <atomic>
@@ -60,7 +56,8 @@ class SqliteStore final : public Store {
   Result<Timestamp> now() override { return clock_(); }
   Result<EventPage> list_events(const EventFilter& filter, int limit, std::optional<std::int64_t> before_seq) override;
   Result<EventRecord> get_event(const Uuid& id) override;
-  Result<std::vector<HandledRecord>> handled(const EventRecord& event) override;
+  using Observing::handled;
+  Result<std::vector<HandledRecord>> handled(std::span<const std::string> idempotency_keys) override;
   Result<std::vector<AuditRecord>> audit_of(const Uuid& event_id) override;
   Result<std::optional<Uuid>> key_blocker(const EventRecord& event) override;
   Result<StoreStatus> status() override;
@@ -101,14 +98,13 @@ class SqliteStore final : public Store {
   Result<std::vector<AuditRecord>> audit(const AuditFilter& filter, int limit,
                                          std::optional<std::int64_t> before_id) override;
 
-  Result<Diagnosis> diagnose() override { return look(true); }
-  Result<Diagnosis> glance() override { return look(false); }
+  Result<Diagnosis> diagnose(DiagnosisDepth depth) override;
   Result<DueBacklog> due_backlog() override;
   Result<std::vector<OverdueEvent>> overdue(const OverdueQuery& query) override;
   Result<double> notify_queue_usage() override;
   Result<StoreGauges> gauges() override;
 
-  using Registering::subscribe;
+  using Claiming::subscribe;
   Result<void> subscribe(Generation generation, std::span<const Subscription> subscriptions,
                          const std::string& declared_by) override;
   Result<void> unsubscribe(Generation generation, const std::string& handler_name, const Actor& actor) override;
@@ -125,7 +121,7 @@ class SqliteStore final : public Store {
   Result<SinkRecord> move_circuit(const std::string& name, std::optional<Duration> open_for,
                                   const Actor& actor) override;
 
-  Result<std::unique_ptr<Ear>> listen(const std::vector<std::string>& channels) override;
+  Result<std::unique_ptr<ListenerConnection>> listen(const std::vector<std::string>& channels) override;
   Result<DoorbellMode> doorbell() override;
   Result<void> set_doorbell(DoorbellMode mode, const Actor& actor) override;
 
@@ -143,7 +139,6 @@ class SqliteStore final : public Store {
   static constexpr std::size_t kMostRowsPerCommit = 1000;
 
   void publish_together(std::span<PublishCall* const> calls);
-  Result<Diagnosis> look(bool at_everything);
 
   std::unique_ptr<Database> database_;
   std::atomic<bool> claimed_nothing_ = false;  // by the latest claim

@@ -1,6 +1,7 @@
 #include "core/json.hpp"
-#include "store/sqlite/event_rows.hpp"
-#include "store/sqlite/filter_params.hpp"
+#include "core/try.hpp"
+#include "store/sqlite/query_params.hpp"
+#include "store/sqlite/sqlite_records.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
 
 namespace sluice::store::sqlite {
@@ -36,11 +37,9 @@ Result<DeadPage> SqliteStore::list_dead(const EventFilter& filter, int limit, co
   if (limit < 1) return page;
   return database_->read([&](Connection& connection) -> Result<DeadPage> {
     // One more than asked for tells whether there is a next page.
-    auto listed = connection.each(
-        sql::list_dead,
-        joined(cluster_params(filter), dead_params(filter, after), {{":limit", std::int64_t{limit} + 1}}),
-        [&](Row& row) { page.events.push_back(read_event(row)); });
-    if (!listed) return std::move(listed).error();
+    SLUICE_CHECK(connection.each(
+        sql::dead_list, joined(group_params(filter), dead_params(filter, after), {{":limit", std::int64_t{limit} + 1}}),
+        [&](Row& row) { page.events.push_back(read_event(row)); }));
     if (page.events.size() > static_cast<std::size_t>(limit)) {
       page.events.pop_back();
       page.next = DeadCursor{page.events.back().failed_at.value_or(Timestamp{}), page.events.back().seq};
@@ -52,30 +51,27 @@ Result<DeadPage> SqliteStore::list_dead(const EventFilter& filter, int limit, co
 Result<std::int64_t> SqliteStore::count_dead(const EventFilter& filter, std::int64_t limit) {
   if (limit < 1) return 0;
   return database_->read([&](Connection& connection) -> Result<std::int64_t> {
-    auto counted =
-        connection.first(sql::count_dead, joined(cluster_params(filter), dead_params(filter), {{":limit", limit}}),
-                         [](Row& row) { return row.integer(); });
-    if (!counted) return std::move(counted).error();
-    return counted->value_or(0);
+    SLUICE_TRY(auto counted,
+               connection.first(sql::dead_count, joined(group_params(filter), dead_params(filter), {{":limit", limit}}),
+                                [](Row& row) { return row.integer(); }));
+    return counted.value_or(0);
   });
 }
 
 Result<std::int64_t> SqliteStore::count_unacknowledged(std::int64_t limit) {
   if (limit < 1) return 0;
   return database_->read([&](Connection& connection) -> Result<std::int64_t> {
-    auto counted =
-        connection.first(sql::count_unacknowledged, {{":limit", limit}}, [](Row& row) { return row.integer(); });
-    if (!counted) return std::move(counted).error();
-    return counted->value_or(0);
+    SLUICE_TRY(auto counted,
+               connection.first(sql::dead_unacknowledged, {{":limit", limit}}, [](Row& row) { return row.integer(); }));
+    return counted.value_or(0);
   });
 }
 
 Result<std::vector<std::string>> SqliteStore::fingerprints(const std::string& prefix, int limit) {
   return database_->read([&](Connection& connection) -> Result<std::vector<std::string>> {
     std::vector<std::string> found;
-    auto listed = connection.each(sql::failure_fingerprints, {{":prefix", prefix}, {":limit", std::int64_t{limit}}},
-                                  [&](Row& row) { found.push_back(row.text()); });
-    if (!listed) return std::move(listed).error();
+    SLUICE_CHECK(connection.each(sql::failure_fingerprints, {{":prefix", prefix}, {":limit", std::int64_t{limit}}},
+                                 [&](Row& row) { found.push_back(row.text()); }));
     return found;
   });
 }
@@ -83,9 +79,8 @@ Result<std::vector<std::string>> SqliteStore::fingerprints(const std::string& pr
 Result<std::vector<FailureGroup>> SqliteStore::failure_groups(const EventFilter& filter) {
   return database_->read([&](Connection& connection) -> Result<std::vector<FailureGroup>> {
     std::vector<FailureGroup> groups;
-    auto listed = connection.each(sql::failure_groups, joined(cluster_params(filter), dead_params(filter)),
-                                  [&](Row& row) { groups.push_back(read_group(row)); });
-    if (!listed) return std::move(listed).error();
+    SLUICE_CHECK(connection.each(sql::failure_groups, joined(group_params(filter), dead_params(filter)),
+                                 [&](Row& row) { groups.push_back(read_group(row)); }));
     return groups;
   });
 }
@@ -96,19 +91,18 @@ Result<std::int64_t> SqliteStore::acknowledge(const std::string& fingerprint, bo
   }
   return database_->write([&](Connection& connection) -> Result<std::int64_t> {
     const Timestamp now = clock_();
-    auto marked = connection.run(sql::acknowledge, {{":at", known ? std::optional{now} : std::nullopt},
-                                                    {":by", known ? std::string_view{actor.name} : ""},
-                                                    {":reason", known ? std::string_view{actor.reason} : ""},
-                                                    {":fingerprint", fingerprint}});
+    auto marked = connection.run(sql::failure_acknowledge, {{":at", known ? std::optional{now} : std::nullopt},
+                                                            {":by", known ? std::string_view{actor.name} : ""},
+                                                            {":reason", known ? std::string_view{actor.reason} : ""},
+                                                            {":fingerprint", fingerprint}});
     if (!marked) return std::move(marked).error();
     if (*marked == 0) {
       return Error{ErrorCode::not_found, Retry::never, "nothing ever failed with the fingerprint '" + fingerprint + "'",
                    "fingerprint", "list the fingerprints: sluice dlq groups"};
     }
     std::string detail = "{\"fingerprint\":" + json::quote(fingerprint) + "}";
-    auto audited = record_audit(
-        connection, actor, {now, known ? "acknowledge" : "unacknowledge", std::nullopt, std::move(detail), *marked});
-    if (!audited) return std::move(audited).error();
+    SLUICE_CHECK(record_audit(
+        connection, actor, {now, known ? "acknowledge" : "unacknowledge", std::nullopt, std::move(detail), *marked}));
     return *marked;
   });
 }

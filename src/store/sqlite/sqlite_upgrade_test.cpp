@@ -39,7 +39,7 @@ class SqliteUpgrade : public testing::Test {
       const auto done = old->script(statements);
       ASSERT_TRUE(done) << done.error().message;
     };
-    run(sqlite::sql::create_migrations_table.text);
+    run(sqlite::sql::migration_table.text);
     for (const sqlite::sql::Migration& migration : sqlite::sql::migrations) {
       if (migration.version > version) break;
       const auto checksum =

@@ -1,4 +1,4 @@
--- Every insert rings. Waits for writers of core.outbox for a moment; readers go on.
+-- Every insert notifies. Waits for writers of core.outbox for a moment; readers go on.
 begin;
 create or replace trigger outbox_notify
     after insert on core.outbox

@@ -1,2 +1,2 @@
--- When an insert rings.
+-- When an insert notifies.
 select value from core.settings where key = 'doorbell'

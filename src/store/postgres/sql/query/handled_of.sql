@@ -1,4 +1,4 @@
--- Which handlers have handled this key. Few handlers exist, so each is looked up by the primary key.
+-- Which handlers have handled these keys. Few handlers exist, so each is looked up by the primary key.
 with recursive handler as (
     (select handler_name from core.event_handled order by handler_name limit 1)
     union all
@@ -8,5 +8,5 @@ with recursive handler as (
 )
 select e.handler_name, e.idempotency_key, e.handled_at
 from handler h
-join core.event_handled e on e.handler_name = h.handler_name and e.idempotency_key = $1::text
-order by e.handled_at
+join core.event_handled e on e.handler_name = h.handler_name and e.idempotency_key = any ($1::text[])
+order by e.idempotency_key, e.handled_at

@@ -1,2 +1,2 @@
--- Rings a channel by hand.
+-- Notifies a channel by hand.
 select pg_notify($1::text, $2::text)::text

@@ -1,0 +1,94 @@
+// The store seam, administering: what people do, by whichever surface. They publish and observe as well, and may do
+// at once what the services of a daemon do from time to time. Only claiming is for workers.
+//
+// Bulk changes of dead letters are locked in as a plan and carried out in bounded, atomic steps, so that a crash
+// anywhere leaves each event changed once or not at all.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <sluice/result.hpp>
+#include <sluice/time.hpp>
+#include <sluice/uuid.hpp>
+#include "core/generation.hpp"
+#include "core/operation.hpp"
+#include "core/sink_switch.hpp"
+#include "store/maintain.hpp"
+#include "store/observe.hpp"
+#include "store/publish.hpp"
+
+namespace sluice::store {
+
+class Administering : public Publishing, public Observing, public Maintaining {
+ public:
+  /// failed → pending in place; conflict when the event is in any other state or discarded.
+  virtual Result<ReplayReport> replay(const Uuid& id, Generation new_generation, const Actor& actor) = 0;
+  /// Tombstones / restores a failed event. Both need a reason.
+  virtual Result<void> discard(const Uuid& id, const Actor& actor) = 0;
+  virtual Result<void> restore(const Uuid& id, const Actor& actor) = 0;
+  /// Marks every group with this fingerprint as known, or as not known again; returns how many there are.
+  /// not_found when nothing ever failed like that. Needs a reason.
+  virtual Result<std::int64_t> acknowledge(const std::string& fingerprint, bool known, const Actor& actor) = 0;
+
+  /// Freezes the set, in insert order. An empty set is returned with a total of 0 and not kept. Nothing but
+  /// the plan is written; plans that expired more than a day ago, and operations that ended more than
+  /// sixty days ago, are forgotten on the way.
+  virtual Result<OperationRecord> plan_operation(const PlanRequest& request) = 0;
+  /// planned → running, with one audit record. Refused: conflict when it is not planned, has expired, or when
+  /// an event of the set is no longer as it was; invalid (field `count`) when `confirmed` is not the total.
+  virtual Result<OperationRecord> start_operation(const Uuid& id, std::int64_t confirmed,
+                                                  const OperationSettings& settings, const Actor& actor) = 0;
+  /// conflict when the state does not allow it. Audited.
+  virtual Result<OperationRecord> change_operation(const Uuid& id, const OperationChange& change,
+                                                   const Actor& actor) = 0;
+  /// The operations that nobody else carries out and that run, or that were paused or ended while events were in
+  /// flight: those are still to be counted. Oldest first.
+  virtual Result<std::vector<Uuid>> runnable_operations(const std::string& executor) = 0;
+  /// Takes or renews the right to carry it out, and looks what became of the events in flight. conflict
+  /// while somebody else holds it. One that has ended is only counted.
+  virtual Result<OperationRecord> hold_operation(const Uuid& id, const std::string& executor, Duration lease) = 0;
+  /// Acts on the next `limit` events in one transaction; those that moved since the plan are passed over and
+  /// counted. conflict unless it is running and `executor` holds it.
+  virtual Result<OperationRecord> advance_operation(const Uuid& id, const std::string& executor, int limit,
+                                                    Timestamp paced_at) = 0;
+  /// running → stopped or finished. conflict unless it is running and `executor` holds it.
+  virtual Result<OperationRecord> end_operation(const Uuid& id, const std::string& executor, OperationState to,
+                                                const std::string& note) = 0;
+  /// Lets somebody else carry it out at once.
+  virtual Result<void> release_operation(const Uuid& id, const std::string& executor) = 0;
+
+  virtual Result<Deployment> allocate_generation(std::optional<Generation> wanted, const std::string& note,
+                                                 const Actor& actor) = 0;
+  /// Refuses (conflict) to retire a generation that has open publishers.
+  virtual Result<Deployment> move_generation(Generation generation, GenerationState to, const Actor& actor) = 0;
+  /// Moves up to `limit` pending events from one generation to another, due when they were; returns how many.
+  virtual Result<std::int64_t> reroute(Generation from, Generation to, int limit, const Actor& actor) = 0;
+  /// Nobody waits for this handler any more. not_found when there is no such subscription.
+  virtual Result<void> unsubscribe(Generation generation, const std::string& handler_name, const Actor& actor) = 0;
+
+  /// Adds or replaces what is declared, by name; the state of one that is known stays.
+  virtual Result<void> declare_sinks(std::span<const SinkDeclaration> sinks) = 0;
+  /// Moves it to another state, audited; closes the circuit of one that becomes active. What changes nothing is
+  /// answered, not audited. not_found when there is no such sink; needs a reason.
+  virtual Result<SinkRecord> switch_sink(const std::string& name, SinkSwitch to, const Actor& actor) = 0;
+  /// The circuit is open for this long from the store's now; none: closed. The first opening and the closing are
+  /// audited. not_found when there is no such sink; the reason is what the receiver did.
+  virtual Result<SinkRecord> move_circuit(const std::string& name, std::optional<Duration> open_for,
+                                          const Actor& actor) = 0;
+  /// Takes effect for publishes that begin after it; audited. Only where capabilities().listen.
+  virtual Result<void> set_doorbell(DoorbellMode mode, const Actor& actor) = 0;
+
+  /// Brings the schema up to date; safe when many run at once and after a kill. A schema that is
+  /// newer than this build, or was made by other migrations, is refused.
+  virtual Result<std::vector<MigrationStep>> migrate() = 0;
+  /// Creates the `sluice_*` roles where they are missing and gives each exactly what it needs; with
+  /// `member`, also makes that existing role a member of the one for `grant`. Repeatable. Returns
+  /// one sentence per thing done. Only where capabilities().roles.
+  virtual Result<std::vector<std::string>> grant(std::optional<Grant> grant, const std::string& member) = 0;
+};
+
+}  // namespace sluice::store

@@ -1,4 +1,0 @@
--- Every kind of failure with this fingerprint becomes known, or unknown again (failure_clusters_kind).
-update failure_clusters
-set acknowledged_at = :at, acknowledged_by = :by, acknowledged_reason = :reason
-where fingerprint = :fingerprint

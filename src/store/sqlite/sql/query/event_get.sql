@@ -1,0 +1,4 @@
+-- One whole row (unique index on id).
+select {{event_columns}}
+from outbox
+where id = :id

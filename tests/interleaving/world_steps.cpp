@@ -1,0 +1,259 @@
+// What the sessions of a scenario do, step by step.
+#include <algorithm>
+#include <utility>
+
+#include "tests/interleaving/world.hpp"
+
+namespace sluice::test {
+
+Step World::sql(const std::string& name, const std::string& who, const std::string& text) {
+  return step(name, who, [this, text](Session& session) { must(session, text); });
+}
+
+std::string World::insert(Session& session, const Event& event) {
+  {
+    const std::scoped_lock lock{mutex_};
+    notes_[event.name] = {.key = key_of(event), .type = event.type, .began = ++tick_};
+  }
+  session.publishing.push_back(event.name);
+  return "insert into core.outbox (event_type, source, generation, idempotency_key, ordering_key) values ('" +
+         event.type + "', 'tests', " + std::to_string(generation_) + ", '" + event.name + "', nullif('" +
+         key_of(event) + "', ''))";
+}
+
+void World::committed(Session& session) {
+  const std::scoped_lock lock{mutex_};
+  for (const std::string& name : session.publishing) {
+    notes_[name].committed = ++tick_;
+    notes_[name].open = true;
+  }
+  session.publishing.clear();
+  session.in_transaction = false;
+  if (!session.withdrawing.empty()) subscriptions_.erase(std::exchange(session.withdrawing, {}));
+}
+
+Step World::publish(const std::string& who, const Event& event) {
+  return step("publish " + event.name, who, [this, event](Session& session) {
+    must(session, insert(session, event));
+    committed(session);
+  });
+}
+
+Step World::publish_begun(const std::string& who, const Event& event) {
+  return step("begin, publish " + event.name, who, [this, event](Session& session) {
+    session.in_transaction = true;
+    must(session, "begin; " + insert(session, event));
+  });
+}
+
+Step World::commit(const std::string& who) {
+  return step("commit", who, [this](Session& session) {
+    must(session, "commit");
+    committed(session);
+  });
+}
+
+Step World::rollback(const std::string& who) {
+  return step("rollback", who, [this](Session& session) {
+    must(session, "rollback");
+    session.publishing.clear();
+    session.in_transaction = false;
+  });
+}
+
+// Those that a later event of their key has to wait for.
+std::set<std::string> World::open_ones() {
+  const std::scoped_lock lock{mutex_};
+  std::set<std::string> open;
+  for (const auto& [name, note] : notes_) {
+    const bool wanted = std::any_of(subscriptions_.begin(), subscriptions_.end(), [&](const auto& subscription) {
+      return Interest{.event_type = subscription.second}.matches(
+          {.event_type = note.type, .target = {}, .channel = "c"});
+    });
+    if (note.open && wanted) open.insert(name);
+  }
+  return open;
+}
+
+void World::claimed(Session& session, const std::string& name, const store::ClaimRef& claim,
+                    const std::set<std::string>& open_before) {
+  const std::set<std::string> open_now = open_ones();
+  const std::scoped_lock lock{mutex_};
+  session.held[name] = claim;
+  names_[claim.event_id] = name;
+  Note& note = notes_[name];
+  ++note.claims;
+  for (const auto& [earlier, other] : notes_) {
+    if (!note.key.empty() && earlier != name && other.key == note.key && other.committed > 0 &&
+        other.committed < note.began && open_before.contains(earlier) && open_now.contains(earlier))
+      broken_ = name + " was claimed before " + earlier + ", the earlier one of its key";
+  }
+}
+
+Step World::claim(const std::string& who, int limit, const std::string& pattern) {
+  return step("claim " + std::to_string(limit) + " " + pattern, who, [this, limit, pattern](Session& session) {
+    const std::set<std::string> open = open_ones();
+    for (const auto& event : value_of(store_of(session).claim(request(session.name, limit, pattern)), "claim"))
+      claimed(session, event.envelope.idempotency_key(), event.claim, open);
+  });
+}
+
+Step World::claim_begun(const std::string& who, int limit) {
+  return step("begin, claim " + std::to_string(limit), who, [this, limit](Session& session) {
+    const std::set<std::string> open = open_ones();
+    session.in_transaction = true;
+    by_sql_ = true;
+    must(session, "begin");
+    const auto answer =
+        sql_of(session).run("select idempotency_key, id, claim_seq, batch from core.outbox_claim(" +
+                            std::to_string(generation_) + ", '" + session.name + "', " + std::to_string(limit) +
+                            ", '5 min', 0, null, null, null, null, true) where id is not null");
+    if (!answer.ok()) throw std::runtime_error(answer.error);
+    for (const auto& row : answer.rows)
+      claimed(session, *row[0],
+              {.event_id = *Uuid::parse(*row[1]), .claim_seq = std::stoll(*row[2]), .batch = std::stoll(*row[3])},
+              open);
+  });
+}
+
+std::vector<store::SettleItem> World::items(const Held& held, End end) {
+  std::vector<store::SettleItem> items;
+  for (const auto& [name, claim] : held) {
+    Settlement settlement;
+    if (end != End::delivered) {
+      settlement = {.next = end == End::retry ? Status::pending : Status::failed,
+                    .cause = end == End::retry ? Cause::retry : Cause::fail,
+                    .counts_attempt = true,
+                    .records_error = true,
+                    .delay = std::chrono::seconds{1},
+                    .last_error = "Test: no",
+                    .error_class = "Test",
+                    .fingerprint = "test"};
+    }
+    items.push_back({.claim = claim, .settlement = settlement, .handled_by = {}, .idempotency_key = {}});
+  }
+  return items;
+}
+
+void World::settled(const Held& held, const std::vector<Uuid>& fenced, End end) {
+  const std::scoped_lock lock{mutex_};
+  for (const auto& [name, claim] : held) {
+    if (std::find(fenced.begin(), fenced.end(), claim.event_id) != fenced.end()) continue;
+    Note& note = notes_[name];
+    if (end == End::retry) {
+      ++note.most_claims;
+      continue;
+    }
+    note.open = false;
+    if (end == End::delivered && ++note.deliveries > 1) broken_ = name + " was delivered twice";
+  }
+}
+
+Step World::settle(const std::string& who, End end) {
+  return step(end == End::delivered ? "settle"
+              : end == End::retry   ? "settle: retry"
+                                    : "settle: failed",
+              who, [this, end](Session& session) {
+                const Held held = std::exchange(session.held, {});
+                if (held.empty()) return;
+                settled(held, value_of(store_of(session).settle(items(held, end)), "settle").fenced, end);
+              });
+}
+
+Step World::settle_begun(const std::string& who, End end) {
+  return step("settle begun", who, [this, end](Session& session) {
+    session.settling = std::exchange(session.held, {});
+    if (session.settling.empty()) return;
+    session.end = end;
+    session.effect = value_of(store_of(session).begin_effect(std::chrono::minutes{5}), "begin");
+    session.fenced = value_of(session.effect->settle(items(session.settling, end), std::nullopt), "settle").fenced;
+  });
+}
+
+Step World::settle_committed(const std::string& who) {
+  return step("settle committed", who, [this](Session& session) {
+    if (!session.effect) return;
+    value_of(session.effect->commit(), "commit");
+    session.effect.reset();
+    settled(std::exchange(session.settling, {}), session.fenced, session.end);
+  });
+}
+
+Step World::look(const std::string& who, const std::string& pattern) {
+  return step("look " + pattern, who, [this, pattern](Session& session) { must(session, advance(pattern)); });
+}
+
+Step World::look_begun(const std::string& who, const std::string& pattern) {
+  return step("begin, look " + pattern, who, [this, pattern](Session& session) {
+    session.in_transaction = true;
+    must(session, "begin; " + advance(pattern));
+  });
+}
+
+Step World::glance(const std::string& who) {
+  return step("glance", who, [this](Session& session) {
+    must(session,
+         "select set_config('glance.first_open', coalesce((select min(seq)::text from core.outbox where status = "
+         "'pending' "
+         "and retry_after is null and generation = " +
+             std::to_string(generation_) + "), ''), false)");
+  });
+}
+
+Step World::expire(const std::string& who) {
+  return step("expire", who, [this](Session& session) {
+    must(session,
+         "update core.claims set ttl = '0', expires_at = now() where generation = " + std::to_string(generation_));
+  });
+}
+
+Step World::reap(const std::string& who) {
+  return step("reap", who, [this](Session& session) { reap_now(session); });
+}
+
+void World::reap_now(Session& session) {
+  Held expired;
+  for (const auto& claim : value_of(store_of(session).expired_claims(100), "expired")) {
+    const std::scoped_lock lock{mutex_};
+    const auto name = names_.find(claim.claim.event_id);
+    if (name == names_.end()) throw std::runtime_error("an unknown claim expired");
+    expired[name->second] = claim.claim;
+  }
+  if (expired.empty()) return;
+  settled(expired, value_of(store_of(session).settle(items(expired, End::retry)), "settle").fenced, End::retry);
+}
+
+Step World::replay(const std::string& who, const std::string& event) {
+  return step("replay " + event, who, [this, event](Session& session) {
+    const std::string number = std::to_string(generation_);
+    const auto answer = sql_of(session).run("select core.outbox_replay(id, " + number +
+                                            ", 'tester') from core.outbox where generation = " + number +
+                                            " and idempotency_key = '" + event + "'");
+    if (answer.sqlstate == "SL409") return;  // it has not failed
+    if (!answer.ok()) throw std::runtime_error(answer.error);
+    if (answer.rows.empty()) return;
+    const std::scoped_lock lock{mutex_};
+    notes_[event].open = true;
+    ++notes_[event].most_claims;
+  });
+}
+
+Step World::unsubscribe_begun(const std::string& who, const std::string& handler) {
+  return step("begin, unsubscribe " + handler, who, [this, handler](Session& session) {
+    session.in_transaction = true;
+    session.withdrawing = handler;
+    must(session,
+         "begin; select core.unsubscribe(" + std::to_string(generation_) + ", '" + handler + "', 'tester', 'sql', '')");
+  });
+}
+
+Step World::crash(const std::string& who, const std::string& victim) {
+  Session& dying = session(victim);
+  return step("crash of " + victim, who, [this, &dying](Session&) {
+    dying.crashed = true;
+    crashed_ = true;
+    stop(dying.name);
+  });
+}
+
+}  // namespace sluice::test
