@@ -5,7 +5,7 @@
 #include "config/alert_address.hpp"
 #include "config/declare.hpp"
 #include "config/header_name.hpp"
-#include "net/ip_address.hpp"
+#include "core/ip_address.hpp"
 
 namespace sluice::config {
 namespace {
@@ -53,7 +53,7 @@ void read_headers(TableReader& reader, SecretReader& secrets, SinkConfig& sink) 
 void read_allowed(TableReader& reader, SinkConfig& sink) {
   sink.allow = reader.texts("allow");
   for (const std::string& network : sink.allow) {
-    if (net::Network::parse(network)) continue;
+    if (Network::parse(network)) continue;
     reader.refuse("allow", "must hold addresses and networks such as \"127.0.0.1\" and \"10.0.0.0/8\"; `" + network +
                                "` is neither");
   }

@@ -1,9 +1,10 @@
-// Lists and counts as people read them.
+// Texts as machines take them apart, and lists and counts as people read them.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sluice {
 
@@ -20,5 +21,16 @@ std::string joined(const Words& words, std::string_view separator) {
 
 /// `1 event`, `2 events`
 std::string counted(std::int64_t count, std::string_view noun);
+
+/// Of ASCII letters only.
+std::string lower_case(std::string_view text);
+/// Of ASCII letters only, as names of headers are.
+bool is_same_ignoring_case(std::string_view a, std::string_view b);
+/// At least one.
+bool is_digits(std::string_view text);
+/// Without white space at either end.
+std::string_view trimmed(std::string_view text);
+/// `a,,b` has three parts, and an empty text has one.
+std::vector<std::string_view> split(std::string_view text, char separator);
 
 }  // namespace sluice

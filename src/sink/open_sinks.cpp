@@ -36,7 +36,7 @@ std::unique_ptr<Sink> open_http(const SinkConfig& sink, const Clock& clock) {
   options.timeout = sink.timeout;
   for (const std::string& text : sink.allow) {
     // The configuration has checked them.
-    if (const auto network = net::Network::parse(text)) options.allowed.push_back(*network);
+    if (const auto network = Network::parse(text)) options.allowed.push_back(*network);
   }
   options.statuses = {sink.terminal, sink.transient};
   options.breaker.failures = sink.breaker_failures;

@@ -1,4 +1,4 @@
-#include "net/retry_after.hpp"
+#include "http_client/answer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-namespace sluice::net {
+namespace sluice::http_client {
 namespace {
 
 constexpr std::chrono::seconds kLongest = std::chrono::hours{24};
@@ -27,6 +27,36 @@ std::optional<Timestamp> parse_http_date(std::string_view text) {
 
 }  // namespace
 
+std::string_view name(NoAnswer reason) {
+  switch (reason) {
+    case NoAnswer::timeout:
+      return "timeout";
+    case NoAnswer::connection_refused:
+      return "connection_refused";
+    case NoAnswer::unreachable:
+      return "unreachable";
+    case NoAnswer::name:
+      return "unknown_host";
+    case NoAnswer::tls:
+      return "tls";
+    case NoAnswer::connection_lost:
+      return "connection_lost";
+    case NoAnswer::ssrf_refused:
+      return "ssrf_refused";
+    case NoAnswer::too_large:
+      return "answer_too_large";
+    case NoAnswer::stopped:
+      return "stopped";
+  }
+  return "connection_lost";
+}
+
+std::optional<std::string_view> Answer::header(std::string_view lower_name) const {
+  const auto found = headers.find(lower_name);
+  if (found == headers.end()) return std::nullopt;
+  return found->second;
+}
+
 std::optional<Duration> parse_delay_seconds(std::string_view text) {
   std::int64_t seconds = 0;
   const char* end = text.data() + text.size();
@@ -43,4 +73,4 @@ std::optional<Duration> parse_retry_after(std::string_view text, Timestamp now) 
   return std::clamp(std::chrono::duration_cast<Duration>(*date - now), Duration::zero(), Duration{kLongest});
 }
 
-}  // namespace sluice::net
+}  // namespace sluice::http_client

@@ -1,8 +1,8 @@
-#include "net/retry_after.hpp"
+#include "http_client/answer.hpp"
 
 #include <gtest/gtest.h>
 
-namespace sluice::net {
+namespace sluice::http_client {
 namespace {
 
 using namespace std::chrono_literals;
@@ -22,4 +22,4 @@ TEST(RetryAfter, IsSecondsOrADate) {
 }
 
 }  // namespace
-}  // namespace sluice::net
+}  // namespace sluice::http_client

@@ -1,12 +1,21 @@
-// An alert as a Sentry envelope. Pure.
+// An alert as its receivers read it: a Sentry envelope, or the JSON of a generic webhook. Pure.
 #pragma once
 
 #include <string>
 
-#include "alert/http/sender.hpp"
 #include "core/alert.hpp"
 
 namespace sluice::alert {
+
+/// Who sends alerts, as receivers show it.
+struct Sender {
+  std::string service;
+  std::string environment;
+  std::string version;  ///< of Sluice
+};
+
+/// `{"alert":"event.failed","alert_id":…,"service":…,"environment":…,` and what is known of the failure.
+std::string webhook_body(const Alert& alert, const Sender& sender);
 
 /// 32 lower-case hex digits.
 std::string sentry_event_id(const Alert& alert);

@@ -1,4 +1,4 @@
-#include "sink/http/answer.hpp"
+#include "sink/http/http_verdict.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -48,10 +48,10 @@ TEST(AnswerVerdict, BothListsAreTheOperators) {
 }
 
 TEST(AnswerVerdict, TheReceiverMaySayWhen) {
-  EXPECT_EQ(verdict({.status = 503, .retry_after = "120"}).retry_after, 120s);
-  EXPECT_EQ(verdict({.status = 429, .retry_after = "Wed, 21 Oct 2026 07:28:00 GMT"}).retry_after, 60s);
-  EXPECT_EQ(verdict({.status = 503, .retry_after = "soon"}).retry_after, std::nullopt);
-  EXPECT_EQ(verdict({.status = 413, .retry_after = "5"}).retry_after, std::nullopt);
+  EXPECT_EQ(verdict({.status = 503, .headers = {{"retry-after", "120"}}}).retry_after, 120s);
+  EXPECT_EQ(verdict({.status = 429, .headers = {{"retry-after", "Wed, 21 Oct 2026 07:28:00 GMT"}}}).retry_after, 60s);
+  EXPECT_EQ(verdict({.status = 503, .headers = {{"retry-after", "soon"}}}).retry_after, std::nullopt);
+  EXPECT_EQ(verdict({.status = 413, .headers = {{"retry-after", "5"}}}).retry_after, std::nullopt);
 }
 
 TEST(AnswerVerdict, RepeatsTheBeginningOfTheAnswerHarmlessly) {

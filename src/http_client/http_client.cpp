@@ -1,7 +1,8 @@
-#include "sink/http/courier.hpp"
+#include "http_client/http_client.hpp"
 
 #include <signal.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cassert>
 #include <chrono>
@@ -12,10 +13,10 @@
 #include <thread>
 #include <utility>
 
-#include "sink/http/socket_watch.hpp"
-#include "sink/http/transfer.hpp"
+#include "http_client/socket_watch.hpp"
+#include "http_client/transfer.hpp"
 
-namespace sluice::sink {
+namespace sluice::http_client {
 
 /// The exchanges of one run().
 struct Batch {
@@ -36,11 +37,33 @@ void block_sigpipe() {
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 }
 
+class SinglePost final : public Exchange {
+ public:
+  explicit SinglePost(std::string_view body) : body_(body) {}
+  [[nodiscard]] const std::vector<std::string>& headers() const override { return headers_; }
+  [[nodiscard]] std::string_view body() const override { return body_; }
+
+ private:
+  std::vector<std::string> headers_;
+  std::string_view body_;
+};
+
 }  // namespace
 
-class Courier::Loop {
+std::optional<std::string> AddressGuard::refusal(const IpAddress& address) const {
+  const AddressKind kind = kind_of(address);
+  if (kind == AddressKind::global) return std::nullopt;
+  if (std::any_of(allowed_.begin(), allowed_.end(), [&](const auto& network) { return network.contains(address); })) {
+    return std::nullopt;
+  }
+  const std::string text = address.to_string();
+  return text + " is a " + std::string{name(kind)} + " address; if it is meant, add it to the sink: allow = [\"" +
+         text + "\"]";
+}
+
+class HttpClient::Loop {
  public:
-  Loop(CourierOptions options, CourierHooks hooks) : options_(std::move(options)), hooks_(std::move(hooks)) {
+  explicit Loop(HttpClientOptions options) : options_(std::move(options)) {
     static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
     multi_ = curl_multi_init();
     assert(ready == CURLE_OK && multi_ != nullptr);
@@ -63,12 +86,12 @@ class Courier::Loop {
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  void run(std::span<Exchange> exchanges, const std::stop_token& stop) {
+  void run(std::span<Exchange* const> exchanges, const std::stop_token& stop) {
     if (exchanges.empty()) return;
     Batch batch;
     batch.left = exchanges.size();
     std::unique_lock lock{mutex_};
-    for (Exchange& exchange : exchanges) arrived_.push_back({&exchange, &batch});
+    for (Exchange* exchange : exchanges) arrived_.push_back({exchange, &batch});
     watch_->wake();
     // After they have arrived: a stop of before would be forgotten by the time they come.
     const std::stop_callback on_stop{stop, [&] {
@@ -118,7 +141,7 @@ class Courier::Loop {
   void begin_waiting() {
     while (!waiting_.empty() && active_ < options_.concurrency) {
       const Job job = waiting_.front();
-      if (!hooks_.may_begin(*job.exchange)) {
+      if (!job.exchange->may_begin()) {
         waiting_.pop_front();
         over_.push_back(job);
         continue;
@@ -167,15 +190,14 @@ class Courier::Loop {
 
   void release(Transfer& transfer) {
     curl_multi_remove_handle(multi_, transfer.handle());
-    hooks_.ended(transfer.exchange());
+    transfer.exchange().ended();
     over_.push_back({&transfer.exchange(), &transfer.batch()});
     transfer.clear();
     --active_;
     free_.push_back(&transfer);
   }
 
-  CourierOptions options_;
-  CourierHooks hooks_;
+  HttpClientOptions options_;
   HeaderChain fixed_;
   CURLM* multi_ = nullptr;
   std::optional<SocketWatch> watch_;
@@ -193,10 +215,20 @@ class Courier::Loop {
   std::jthread thread_;  // last: it uses the others
 };
 
-Courier::Courier(CourierOptions options, CourierHooks hooks)
-    : loop_(std::make_unique<Loop>(std::move(options), std::move(hooks))) {}
-Courier::~Courier() = default;
+HttpClient::HttpClient(HttpClientOptions options) : loop_(std::make_unique<Loop>(std::move(options))) {}
+HttpClient::~HttpClient() = default;
 
-void Courier::run(std::span<Exchange> exchanges, const std::stop_token& stop) { loop_->run(exchanges, stop); }
+void HttpClient::run(std::span<Exchange* const> exchanges, const std::stop_token& stop) { loop_->run(exchanges, stop); }
 
-}  // namespace sluice::sink
+Answer HttpClient::post(std::string_view body, const std::stop_token& stop) {
+  SinglePost exchange{body};
+  Exchange* const only = &exchange;
+  run({&only, 1}, stop);
+  if (!exchange.begun) {
+    exchange.answer.reason = NoAnswer::stopped;
+    exchange.answer.detail = "stopped before it was sent";
+  }
+  return std::move(exchange.answer);
+}
+
+}  // namespace sluice::http_client

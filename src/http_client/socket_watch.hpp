@@ -9,7 +9,7 @@
 #include <chrono>
 #include <optional>
 
-namespace sluice::sink {
+namespace sluice::http_client {
 
 class SocketWatch {
  public:
@@ -38,4 +38,4 @@ class SocketWatch {
   std::optional<Clock::time_point> due_;  // libcurl's timer
 };
 
-}  // namespace sluice::sink
+}  // namespace sluice::http_client

@@ -1,4 +1,4 @@
-// Internet addresses and networks as values. Pure.
+// Internet addresses and networks as values, and what an address is for. Pure.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace sluice::net {
+namespace sluice {
 
 /// 16 bytes either way: an IPv4 address stands in the last four, behind ::ffff:0:0.
 class IpAddress {
@@ -41,4 +41,21 @@ class Network {
   unsigned bits_ = 128;  // of the 16 bytes
 };
 
-}  // namespace sluice::net
+/// What a server may be made to connect to by a URL that somebody else wrote depends on it.
+enum class AddressKind {
+  global,  ///< a host on the Internet
+  unspecified,
+  loopback,
+  private_use,  ///< RFC 1918, unique local, site local
+  shared,       ///< carrier-grade NAT
+  link_local,   ///< also where clouds keep their metadata services
+  multicast,
+  reserved,  ///< documentation, benchmarks, broadcast, protocol assignments
+};
+std::string_view name(AddressKind kind);
+
+/// An IPv4 address inside an IPv6 one (mapped, compatible, 6to4, NAT64, Teredo) counts as that IPv4 address, because
+/// it may end there.
+AddressKind kind_of(const IpAddress& address);
+
+}  // namespace sluice

@@ -1,4 +1,4 @@
-// One slot of a courier: a libcurl handle that is set up once and used for one request after another.
+// One slot of an HTTP client: a libcurl handle that is set up once and used for one request after another.
 #pragma once
 
 #include <curl/curl.h>
@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "sink/http/courier.hpp"
+#include "http_client/http_client.hpp"
 
-namespace sluice::sink {
+namespace sluice::http_client {
 
 /// A list of header lines that libcurl reads and nobody copies.
 class HeaderChain {
@@ -30,7 +30,7 @@ struct Batch;  // of exchanges that somebody waits for
 class Transfer {
  public:
   /// `options` and `fixed` must outlive it.
-  Transfer(const CourierOptions& options, curl_slist* fixed);
+  Transfer(const HttpClientOptions& options, curl_slist* fixed);
   ~Transfer();
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
@@ -51,9 +51,10 @@ class Transfer {
   static std::size_t on_body(char* data, std::size_t size, std::size_t count, void* self);
   static curl_socket_t on_socket(void* self, curlsocktype purpose, curl_sockaddr* address);
   void read_header(std::string_view line);
+  void keep_header(std::string_view name, std::string_view value);
   [[nodiscard]] NoAnswer reason_of(CURLcode code) const;
 
-  const CourierOptions& options_;
+  const HttpClientOptions& options_;
   curl_slist* fixed_;
   CURL* easy_;
   HeaderChain headers_;
@@ -67,4 +68,4 @@ class Transfer {
   std::array<char, CURL_ERROR_SIZE> error_{};
 };
 
-}  // namespace sluice::sink
+}  // namespace sluice::http_client

@@ -1,4 +1,4 @@
-#include "sink/http/socket_watch.hpp"
+#include "http_client/socket_watch.hpp"
 
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace sluice::sink {
+namespace sluice::http_client {
 namespace {
 
 constexpr int kMostEvents = 256;
@@ -106,4 +106,4 @@ int SocketWatch::on_timer(CURLM* /*multi*/, long milliseconds, void* self) {
   return 0;
 }
 
-}  // namespace sluice::sink
+}  // namespace sluice::http_client

@@ -1,38 +1,18 @@
-// How an HTTP exchange ended, and what that means for the event. Pure.
+// What the end of an HTTP exchange means for the event. Pure.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <sluice/handler.hpp>
 #include <sluice/time.hpp>
+#include "http_client/answer.hpp"
 
 namespace sluice::sink {
 
-/// Why no answer came.
-enum class NoAnswer {
-  timeout,
-  connection_refused,
-  unreachable,  ///< no connection for another reason
-  name,         ///< the host's name is not known
-  tls,
-  connection_lost,  ///< it broke before the answer was complete
-  ssrf_refused,     ///< the address guard did not let it go
-  too_large,        ///< the head of the answer was
-  stopped,          ///< given up from this side
-};
-/// The error class that the dead-letter queue groups by.
-std::string_view name(NoAnswer reason);
-
-struct Answer {
-  int status = 0;           ///< 0: none came, see `reason`
-  std::string retry_after;  ///< the header; empty: not there
-  std::string body;         ///< the beginning of it
-  NoAnswer reason = NoAnswer::connection_lost;
-  std::string detail;  ///< of no answer: what the client says
-};
+using http_client::Answer;
+using http_client::NoAnswer;
 
 /// Which statuses fail an event at once. The others that are no success are tried again.
 struct StatusRules {

@@ -1,10 +1,10 @@
-#include "alert/http/sentry_envelope.hpp"
+#include "alert/http/alert_body.hpp"
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string_view>
 
-#include "alert/http/alert_fields.hpp"
 #include "core/generation.hpp"
 #include "core/json.hpp"
 #include "core/utf8.hpp"
@@ -14,6 +14,31 @@ namespace sluice::alert {
 namespace {
 
 using ops::JsonObject;
+
+std::optional<std::string_view> known(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional<std::string_view>{text};
+}
+
+// What every receiver is told, under the same names as in the log and the schema: event_id, event_type, source, target,
+// workspace_id, generation, handler_name, error_class, fingerprint, last_error, attempts, suppressed, trace_context and
+// failed_at. What is not known is null.
+void append_fields(JsonObject& object, const Alert& alert) {
+  const FailureNotice& failure = alert.failure;
+  object.uuid("event_id", failure.event_id)
+      .text("event_type", known(failure.event_type))
+      .text("source", known(failure.source))
+      .text("target", failure.target)
+      .uuid("workspace_id", failure.workspace_id)
+      .number("generation", failure.generation)
+      .text("handler_name", known(failure.handler_name))
+      .text("error_class", known(failure.error_class))
+      .text("fingerprint", known(failure.fingerprint))
+      .text("last_error", failure.last_error)
+      .number("attempts", failure.attempts)
+      .number("suppressed", alert.suppressed)
+      .text("trace_context", failure.trace_context)
+      .time("failed_at", failure.failed_at);
+}
 
 // Sentry drops a tag that is longer or has a line break.
 constexpr std::size_t kLongestTag = 200;
@@ -105,6 +130,16 @@ std::string sentry_envelope(const Alert& alert, const Sender& sender, Timestamp 
   const std::string item =
       JsonObject{}.text("type", "event").number("length", static_cast<std::int64_t>(event.size())).str();
   return header + '\n' + item + '\n' + event;
+}
+
+std::string webhook_body(const Alert& alert, const Sender& sender) {
+  JsonObject body;
+  body.text("alert", "event.failed")
+      .uuid("alert_id", alert.alert_id)
+      .text("service", sender.service)
+      .text("environment", sender.environment);
+  append_fields(body, alert);
+  return body.str();
 }
 
 }  // namespace sluice::alert

@@ -1,10 +1,9 @@
-#include "sink/http/answer.hpp"
+#include "sink/http/http_verdict.hpp"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "net/retry_after.hpp"
 #include "sink/excerpt.hpp"
 
 namespace sluice::sink {
@@ -27,30 +26,6 @@ std::string hint_of(const Answer& answer) {
 }
 
 }  // namespace
-
-std::string_view name(NoAnswer reason) {
-  switch (reason) {
-    case NoAnswer::timeout:
-      return "timeout";
-    case NoAnswer::connection_refused:
-      return "connection_refused";
-    case NoAnswer::unreachable:
-      return "unreachable";
-    case NoAnswer::name:
-      return "unknown_host";
-    case NoAnswer::tls:
-      return "tls";
-    case NoAnswer::connection_lost:
-      return "connection_lost";
-    case NoAnswer::ssrf_refused:
-      return "ssrf_refused";
-    case NoAnswer::too_large:
-      return "answer_too_large";
-    case NoAnswer::stopped:
-      return "stopped";
-  }
-  return "connection_lost";
-}
 
 bool StatusRules::is_terminal(int status) const {
   if (contains(transient, status)) return false;
@@ -86,8 +61,8 @@ Verdict verdict_of(const Answer& answer, const StatusRules& rules, std::string_v
   if (is_gone(answer, rules)) {
     verdict.message += "; the receiver is gone, so the sink is disabled until it is resumed";
   }
-  if (!verdict.terminal && !answer.retry_after.empty()) {
-    verdict.retry_after = net::parse_retry_after(answer.retry_after, now);
+  if (const auto after = answer.header("retry-after"); after && !verdict.terminal) {
+    verdict.retry_after = http_client::parse_retry_after(*after, now);
   }
   return verdict;
 }

@@ -1,16 +1,16 @@
-#include "sink/http/address_guard.hpp"
+#include "http_client/http_client.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace sluice::sink {
+namespace sluice::http_client {
 namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Optional;
 
-net::IpAddress ip(std::string_view text) { return *net::IpAddress::parse(text); }
+IpAddress ip(std::string_view text) { return *IpAddress::parse(text); }
 
 TEST(AddressGuard, LetsHostsOfTheInternetPass) {
   EXPECT_EQ(AddressGuard{}.refusal(ip("93.184.216.34")), std::nullopt);
@@ -30,7 +30,7 @@ TEST(AddressGuard, SaysWhatItIsAndHowToAllowIt) {
 }
 
 TEST(AddressGuard, WhatIsAllowedPassesAndNothingElse) {
-  const AddressGuard guard{{*net::Network::parse("10.1.0.0/16"), *net::Network::parse("127.0.0.1")}};
+  const AddressGuard guard{{*Network::parse("10.1.0.0/16"), *Network::parse("127.0.0.1")}};
   EXPECT_EQ(guard.refusal(ip("10.1.2.3")), std::nullopt);
   EXPECT_EQ(guard.refusal(ip("127.0.0.1")), std::nullopt);
   EXPECT_EQ(guard.refusal(ip("::ffff:127.0.0.1")), std::nullopt) << "the same host";
@@ -39,4 +39,4 @@ TEST(AddressGuard, WhatIsAllowedPassesAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace sluice::sink
+}  // namespace sluice::http_client

@@ -1,16 +1,17 @@
-#include "sink/http/transfer.hpp"
+#include "http_client/transfer.hpp"
 
 #include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cassert>
-#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <string_view>
 
-namespace sluice::sink {
+#include "core/words.hpp"
+
+namespace sluice::http_client {
 namespace {
 
 constexpr std::size_t kMostHead = std::size_t{64} * 1024;
@@ -21,20 +22,20 @@ long milliseconds(Duration duration) {
   return static_cast<long>(std::chrono::ceil<std::chrono::milliseconds>(duration).count());
 }
 
-std::optional<net::IpAddress> ip_of(const curl_sockaddr& address) {
+std::optional<IpAddress> ip_of(const curl_sockaddr& address) {
   if (address.family == AF_INET) {
     sockaddr_in in{};
     std::memcpy(&in, &address.addr, sizeof in);
     std::array<std::uint8_t, 4> bytes{};
     std::memcpy(bytes.data(), &in.sin_addr, bytes.size());
-    return net::IpAddress::v4(bytes);
+    return IpAddress::v4(bytes);
   }
   if (address.family == AF_INET6) {
     sockaddr_in6 in{};
     std::memcpy(&in, &address.addr, sizeof in);
     std::array<std::uint8_t, 16> bytes{};
     std::memcpy(bytes.data(), &in.sin6_addr, bytes.size());
-    return net::IpAddress::v6(bytes);
+    return IpAddress::v6(bytes);
   }
   return std::nullopt;
 }
@@ -44,20 +45,6 @@ bool is_tls(CURLcode code) {
                               CURLE_SSL_CIPHER,        CURLE_SSL_CACERT_BADFILE,       CURLE_USE_SSL_FAILED,
                               CURLE_SSL_ISSUER_ERROR,  CURLE_SSL_INVALIDCERTSTATUS,    CURLE_SSL_PINNEDPUBKEYNOTMATCH};
   return std::find(kCodes.begin(), kCodes.end(), code) != kCodes.end();
-}
-
-bool names(std::string_view line, std::string_view lower_name) {
-  return line.size() > lower_name.size() && line[lower_name.size()] == ':' &&
-         std::equal(lower_name.begin(), lower_name.end(), line.begin(), [](char wanted, char given) {
-           return wanted == static_cast<char>(std::tolower(static_cast<unsigned char>(given)));
-         });
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(kSpace);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
 }
 
 }  // namespace
@@ -72,16 +59,19 @@ void HeaderChain::assign(const std::vector<std::string>& lines, curl_slist* rest
   }
 }
 
-Transfer::Transfer(const CourierOptions& options, curl_slist* fixed)
+Transfer::Transfer(const HttpClientOptions& options, curl_slist* fixed)
     : options_(options), fixed_(fixed), easy_(curl_easy_init()) {
   assert(easy_ != nullptr);
   curl_easy_setopt(easy_, CURLOPT_URL, options.url.c_str());
   curl_easy_setopt(easy_, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(easy_, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
   curl_easy_setopt(easy_, CURLOPT_FOLLOWLOCATION, 0L);
-  // A proxy would connect in our stead, to whatever it likes.
-  curl_easy_setopt(easy_, CURLOPT_PROXY, "");
-  curl_easy_setopt(easy_, CURLOPT_NOPROXY, "*");
+  if (options.guard) {
+    curl_easy_setopt(easy_, CURLOPT_PROXY, "");
+    curl_easy_setopt(easy_, CURLOPT_NOPROXY, "*");
+    curl_easy_setopt(easy_, CURLOPT_OPENSOCKETFUNCTION, on_socket);
+    curl_easy_setopt(easy_, CURLOPT_OPENSOCKETDATA, this);
+  }
   curl_easy_setopt(easy_, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(easy_, CURLOPT_CONNECTTIMEOUT_MS, milliseconds(options.connect_timeout));
   curl_easy_setopt(easy_, CURLOPT_TIMEOUT_MS, milliseconds(options.timeout));
@@ -90,8 +80,6 @@ Transfer::Transfer(const CourierOptions& options, curl_slist* fixed)
   curl_easy_setopt(easy_, CURLOPT_HEADERDATA, this);
   curl_easy_setopt(easy_, CURLOPT_WRITEFUNCTION, on_body);
   curl_easy_setopt(easy_, CURLOPT_WRITEDATA, this);
-  curl_easy_setopt(easy_, CURLOPT_OPENSOCKETFUNCTION, on_socket);
-  curl_easy_setopt(easy_, CURLOPT_OPENSOCKETDATA, this);
   curl_easy_setopt(easy_, CURLOPT_ERRORBUFFER, error_.data());
   curl_easy_setopt(easy_, CURLOPT_PRIVATE, this);
 }
@@ -106,8 +94,8 @@ void Transfer::begin(Exchange& exchange, Batch& batch) {
   head_complete_ = false;
   refused_.clear();
   error_.front() = '\0';
-  headers_.assign(exchange.request.headers(), fixed_);
-  const std::string_view body = exchange.request.body();
+  headers_.assign(exchange.headers(), fixed_);
+  const std::string_view body = exchange.body();
   curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, headers_.head());
   curl_easy_setopt(easy_, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
   curl_easy_setopt(easy_, CURLOPT_POSTFIELDS, body.data());
@@ -160,14 +148,22 @@ NoAnswer Transfer::reason_of(CURLcode code) const {
 void Transfer::read_header(std::string_view line) {
   Answer& answer = exchange_->answer;
   if (line.starts_with("HTTP/")) {
-    answer.retry_after.clear();
+    answer.headers.clear();
     return;
   }
-  if (names(line, "retry-after")) answer.retry_after = trimmed(line.substr(line.find(':') + 1));
+  if (const std::size_t colon = line.find(':'); colon != std::string_view::npos) {
+    keep_header(line.substr(0, colon), trimmed(line.substr(colon + 1)));
+  }
   if (!trimmed(line).empty()) return;
   long status = 0;
   curl_easy_getinfo(easy_, CURLINFO_RESPONSE_CODE, &status);
   head_complete_ = status >= 200;  // `100 Continue` is not the answer
+}
+
+void Transfer::keep_header(std::string_view name, std::string_view value) {
+  const auto same = [name](std::string_view kept) { return is_same_ignoring_case(name, kept); };
+  const auto kept = std::find_if(options_.kept_headers.begin(), options_.kept_headers.end(), same);
+  if (kept != options_.kept_headers.end()) exchange_->answer.headers.insert_or_assign(*kept, value);
 }
 
 std::size_t Transfer::on_header(char* data, std::size_t size, std::size_t count, void* self) {
@@ -197,11 +193,11 @@ curl_socket_t Transfer::on_socket(void* self, curlsocktype purpose, curl_sockadd
     transfer.refused_ = "the address is no Internet address";
     return CURL_SOCKET_BAD;
   }
-  if (auto refusal = transfer.options_.guard.refusal(*ip)) {
+  if (auto refusal = transfer.options_.guard->refusal(*ip)) {
     transfer.refused_ = *std::move(refusal);
     return CURL_SOCKET_BAD;
   }
   return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-}  // namespace sluice::sink
+}  // namespace sluice::http_client
