@@ -2,10 +2,11 @@
 #include <array>
 #include <utility>
 
-#include "config/alert_address.hpp"
+#include "config/addresses.hpp"
 #include "config/declare.hpp"
-#include "config/header_name.hpp"
 #include "core/ip_address.hpp"
+#include "core/try.hpp"
+#include "core/words.hpp"
 
 namespace sluice::config {
 namespace {
@@ -117,7 +118,7 @@ Result<Declared<SinkConfig>> declare_sink(const FileTable& table, const DeclareC
   sink.rate = reader.number("rate", kSinkRates).value_or(0);
   if (sink.kind == SinkConfig::Kind::http) read_http(reader, secrets, sink);
   if (sink.kind == SinkConfig::Kind::exec) read_exec(reader, context, sink);
-  if (auto read = reader.finish(); !read) return std::move(read).error();
+  SLUICE_CHECK(reader.finish());
   return Declared<SinkConfig>{std::move(sink), secrets.missing()};
 }
 

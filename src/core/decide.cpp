@@ -32,7 +32,7 @@ HandlerProgress before(const EventAttempt& attempt, const std::string& handler) 
 HandlerProgress after(HandlerProgress progress, const HandlerRun& run, Timestamp now) {
   const Settlement own = settle(progress.attempts, run.outcome, run.policy, run.uniform01);
   progress.due = own.not_before.value_or(now + own.delay);
-  progress.exhausted = own.next == Status::failed;
+  progress.out_of_attempts = own.next == Status::failed;
   if (!own.counts_attempt) return progress;
   ++progress.attempts;
   progress.last_error = own.last_error;
@@ -54,7 +54,7 @@ void record(Settlement& settlement, const HandlerProgress& failure) {
 std::string lane_of(const std::vector<HandlerProgress>& left, const HandlerNames& hosted) {
   std::optional<std::string_view> lane;
   for (const HandlerProgress& one : left) {
-    if (one.exhausted) continue;
+    if (one.out_of_attempts) continue;
     const std::string_view scope = scope_of(one.handler_name);
     if (hosted.contains(one.handler_name) || (lane && *lane != scope)) return {};
     lane = scope;
@@ -62,12 +62,12 @@ std::string lane_of(const std::vector<HandlerProgress>& left, const HandlerNames
   return std::string{lane.value_or("")};
 }
 
-Settlement give_up(const std::vector<HandlerProgress>& left) {
+Settlement fail_event(const std::vector<HandlerProgress>& left) {
   Settlement settlement;
   settlement.next = Status::failed;
   settlement.cause = Cause::fail;
-  const auto exhausted = std::find_if(left.begin(), left.end(), [](const auto& one) { return one.exhausted; });
-  record(settlement, *exhausted);
+  const auto spent = std::find_if(left.begin(), left.end(), [](const auto& one) { return one.out_of_attempts; });
+  record(settlement, *spent);
   return settlement;
 }
 
@@ -77,7 +77,7 @@ Settlement wait_until_due(const std::vector<HandlerProgress>& left) {
   settlement.next = Status::pending;
   settlement.cause = Cause::release;
   for (const HandlerProgress& one : left) {
-    if (one.exhausted) continue;
+    if (one.out_of_attempts) continue;
     if (!settlement.not_before || one.due < *settlement.not_before) settlement.not_before = one.due;
   }
   return settlement;
@@ -99,7 +99,7 @@ Settlement wait_for(const std::vector<HandlerProgress>& left, const EventAttempt
 Decision decide_several(const EventAttempt& attempt, Decision decision, const std::vector<std::string>& open) {
   std::vector<HandlerProgress> left;
   bool somebody_untried = false;
-  bool somebody_exhausted = false;
+  bool somebody_out_of_attempts = false;
   int most_attempts = 0;
   for (const std::string& handler : open) {
     HandlerProgress progress = before(attempt, handler);
@@ -107,12 +107,12 @@ Decision decide_several(const EventAttempt& attempt, Decision decision, const st
     if (run != nullptr) progress = after(std::move(progress), *run, attempt.now);
     somebody_untried =
         somebody_untried || (run == nullptr && progress.attempts == 0 && attempt.served.contains(handler));
-    somebody_exhausted = somebody_exhausted || progress.exhausted;
+    somebody_out_of_attempts = somebody_out_of_attempts || progress.out_of_attempts;
     most_attempts = std::max(most_attempts, progress.attempts);
     left.push_back(std::move(progress));
   }
-  const bool failed = somebody_exhausted && !somebody_untried;
-  decision.settlement = failed ? give_up(left) : wait_for(left, attempt);
+  const bool failed = somebody_out_of_attempts && !somebody_untried;
+  decision.settlement = failed ? fail_event(left) : wait_for(left, attempt);
   decision.settlement.counts_attempt = most_attempts > attempt.attempts;
   decision.settlement.progress = std::move(left);
   return decision;
@@ -121,13 +121,13 @@ Decision decide_several(const EventAttempt& attempt, Decision decision, const st
 constexpr std::string_view kThenExpired = "; then the claim expired";
 
 // The error that was there before, with the expiry added once; without one there is nothing but the expiry.
-void add_expiry(Settlement& settlement, std::string_view last_error, std::string_view failure_class,
+void add_expiry(Settlement& settlement, std::string_view last_error, std::string_view class_before,
                 std::string_view print) {
-  if (last_error.empty() || failure_class == error_class::claim_expired) return;
+  if (last_error.empty() || class_before == error_class::claim_expired) return;
   if (last_error.ends_with(kThenExpired)) last_error.remove_suffix(kThenExpired.size());
   settlement.last_error = utf8::prefix(last_error, kLastErrorMaxBytes - kThenExpired.size());
   settlement.last_error += kThenExpired;
-  settlement.error_class = failure_class;
+  settlement.error_class = class_before;
   settlement.fingerprint = print;
 }
 
@@ -137,7 +137,7 @@ std::vector<HandlerProgress*> suspects(std::vector<HandlerProgress>& left, const
   const auto among = [&](auto&& may) {
     std::vector<HandlerProgress*> found;
     for (HandlerProgress& one : left) {
-      if (!one.exhausted && may(one)) found.push_back(&one);
+      if (!one.out_of_attempts && may(one)) found.push_back(&one);
     }
     return found;
   };
@@ -153,7 +153,7 @@ void count_expiry(HandlerProgress& one, const ExpiredAttempt& attempt, const Pol
   Settlement own = settle(one.attempts, Outcome::expired(), policy_of(one.handler_name), attempt.uniform01);
   add_expiry(own, one.last_error, one.error_class, one.fingerprint);
   one.due = attempt.now + own.delay;
-  one.exhausted = own.next == Status::failed;
+  one.out_of_attempts = own.next == Status::failed;
   one.attempts += own.counts_attempt ? 1 : 0;
   one.last_error = std::move(own.last_error);
   one.error_class = std::move(own.error_class);
@@ -169,10 +169,10 @@ Settlement expire_several(const ExpiredAttempt& attempt, const PolicyOf& policy_
   }
   const auto any = [&](auto&& is) { return std::any_of(left.begin(), left.end(), is); };
   const bool untried = any([&](const HandlerProgress& one) {
-    return one.attempts == 0 && !one.exhausted && attempt.served.contains(one.handler_name);
+    return one.attempts == 0 && !one.out_of_attempts && attempt.served.contains(one.handler_name);
   });
-  const bool exhausted = any([](const HandlerProgress& one) { return one.exhausted; });
-  Settlement settlement = exhausted && !untried ? give_up(left) : wait_until_due(left);
+  const bool out_of_attempts = any([](const HandlerProgress& one) { return one.out_of_attempts; });
+  Settlement settlement = out_of_attempts && !untried ? fail_event(left) : wait_until_due(left);
   if (settlement.next == Status::pending) {
     settlement.cause = Cause::expire;
     for (const HandlerProgress& one : left) {

@@ -14,7 +14,6 @@
 
 #include <sluice/retry_policy.hpp>
 #include <sluice/time.hpp>
-#include "core/progress.hpp"
 #include "core/settle.hpp"
 
 namespace sluice {
@@ -52,7 +51,7 @@ Decision decide(const EventAttempt& attempt);
 struct ExpiredAttempt {
   int attempts = 0;                           ///< of the row, before this attempt
   std::span<const HandlerProgress> progress;  ///< of the row, as far as the handlers are still subscribed
-  std::string_view last_error;                ///< of the row, like the next two; empty: nothing failed in this cycle
+  std::string_view last_error;  ///< of the row, like the next two; empty: nothing failed since the last replay
   std::string_view error_class;
   std::string_view fingerprint;
   const HandlerNames& hosted;  ///< handlers of the worker that held the claim; empty: not known

@@ -126,14 +126,14 @@ TEST(Decide, ExhaustedFailsTheEventWhenTheOthersHadTheirChance) {
   fifth.progress = {{"a.one", 4, kNow, false, "x", "x", "x"}, {"a.two", 1, kNow, false, "x", "x", "x"}};
   const Decision decision = decide(fifth);
   EXPECT_EQ(decision.settlement.next, Status::failed);
-  EXPECT_EQ(decision.settlement.last_error, "TimeoutError: no answer from a.one") << "the one that is exhausted";
+  EXPECT_EQ(decision.settlement.last_error, "TimeoutError: no answer from a.one") << "the one that is out of attempts";
   EXPECT_EQ(decision.settlement.progress.size(), 2U);
 }
 
 TEST(Decide, ATerminalFailureWaitsForAnotherContextsFirstTry) {
   const Decision decision = decide(attempt({"a.one", "b.one"}, {refused("a.one")}));
   EXPECT_EQ(decision.settlement.next, Status::pending);
-  EXPECT_TRUE(of(decision, "a.one").exhausted);
+  EXPECT_TRUE(of(decision, "a.one").out_of_attempts);
   EXPECT_EQ(decision.settlement.lane, "b");
 
   // Context b handles it: now the event fails, with the error of a.one.
@@ -239,7 +239,7 @@ TEST(Expire, AttemptsNeverPassTheMaximum) {
 
 TEST(Expire, AHandlerThatIsOutOfAttemptsStaysSo) {
   HandlerProgress spent = progress_of("b.spent", 5, "refused");
-  spent.exhausted = true;
+  spent.out_of_attempts = true;
   Expired made{.attempts = 5, .progress = {spent, progress_of("a.other", 0)}, .hosted = {"a.other"}};
   made.served = {"a.other", "a.untried"};
   made.progress.push_back(progress_of("a.untried", 0));
@@ -255,7 +255,7 @@ TEST(Expire, AHandlerThatIsOutOfAttemptsStaysSo) {
 
 TEST(Expire, WithAFirstTryOfEverybodyTheEventFailsWithTheErrorOfTheSpentHandler) {
   HandlerProgress spent = progress_of("b.spent", 5, "refused");
-  spent.exhausted = true;
+  spent.out_of_attempts = true;
   const Settlement settlement = expire(Expired{
       .attempts = 5, .progress = {spent, progress_of("a.other", 0)}, .hosted = {"a.other"}, .served = {"a.other"}});
   EXPECT_EQ(settlement.next, Status::failed);

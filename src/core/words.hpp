@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,5 +33,13 @@ bool is_digits(std::string_view text);
 std::string_view trimmed(std::string_view text);
 /// `a,,b` has three parts, and an empty text has one.
 std::vector<std::string_view> split(std::string_view text, char separator);
+
+/// Safe for a terminal, on one line: control characters and text-direction overrides are dropped,
+/// white space becomes a space, bytes that are not UTF-8 become U+FFFD.
+std::string printable(std::string_view text);
+
+/// "did you mean …?": the candidate with the fewest single-character edits (swapped neighbours count as one), if it is
+/// near enough to be a plausible typo: at most a third of the longer word, and never all of it.
+std::optional<std::string_view> nearest(std::string_view word, const std::vector<std::string_view>& candidates);
 
 }  // namespace sluice

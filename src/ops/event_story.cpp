@@ -237,9 +237,9 @@ std::vector<HandlerState> handler_states(const store::EventRecord& event,
     if (known(progress.handler_name)) continue;
     HandlerState state;
     state.handler_name = progress.handler_name;
-    state.state = progress.exhausted ? HandlerState::State::exhausted : HandlerState::State::waiting;
+    state.state = progress.out_of_attempts ? HandlerState::State::exhausted : HandlerState::State::waiting;
     state.attempts = progress.attempts;
-    if (!progress.exhausted) state.due = progress.due;
+    if (!progress.out_of_attempts) state.due = progress.due;
     state.last_error = progress.last_error;
     states.push_back(std::move(state));
   }

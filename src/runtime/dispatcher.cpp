@@ -16,7 +16,7 @@ bool is_once(const RegisteredHandler& handler) {
 
 bool is_due(const Work& work, std::string_view handler) {
   for (const HandlerProgress& progress : work.event.progress) {
-    if (progress.handler_name == handler) return !progress.exhausted && progress.due <= work.store_now();
+    if (progress.handler_name == handler) return !progress.out_of_attempts && progress.due <= work.store_now();
   }
   return true;
 }
@@ -36,7 +36,7 @@ void close_out_of_attempts(Work& work, const std::vector<const RegisteredHandler
   for (HandlerProgress& one : all) {
     const auto own =
         std::find_if(open.begin(), open.end(), [&](const auto* each) { return each->name() == one.handler_name; });
-    if (own != open.end() && one.attempts >= (*own)->retry.max_attempts) one.exhausted = true;
+    if (own != open.end() && one.attempts >= (*own)->retry.max_attempts) one.out_of_attempts = true;
   }
 }
 

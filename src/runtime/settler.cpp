@@ -66,11 +66,11 @@ std::string_view message_of(std::string_view result) {
   return "event handled";
 }
 
-// Whose failure the event's last_error tells of: one that ran now, or one that was exhausted before.
+// Whose failure the event's last_error tells of: one that ran now, or one that was out of attempts before.
 std::string culprit(const Work& work) {
   const Settlement& settlement = work.decision.settlement;
   for (const HandlerProgress& progress : settlement.progress) {
-    if (progress.exhausted && progress.last_error == settlement.last_error) return progress.handler_name;
+    if (progress.out_of_attempts && progress.last_error == settlement.last_error) return progress.handler_name;
   }
   for (const HandlerNote& note : work.notes) {
     if (note.outcome.kind == Outcome::Kind::failed) return note.handler_name;

@@ -15,7 +15,6 @@
 #include <sluice/time.hpp>
 #include <sluice/uuid.hpp>
 #include "core/generation.hpp"
-#include "core/progress.hpp"
 #include "core/settle.hpp"
 #include "core/subscription.hpp"
 #include "store/statement.hpp"

@@ -213,7 +213,7 @@ TEST_P(ExpiryContract, WhatIsKnownOfEachHandlerOutlivesAnExpiry) {
   spent.handler_name = "billing.meter";
   spent.attempts = 1;
   spent.due = first.claimed_at;
-  spent.exhausted = true;
+  spent.out_of_attempts = true;
   spent.last_error = item.settlement.last_error;
   spent.error_class = item.settlement.error_class;
   spent.fingerprint = item.settlement.fingerprint;
@@ -235,7 +235,7 @@ TEST_P(ExpiryContract, WhatIsKnownOfEachHandlerOutlivesAnExpiry) {
   EXPECT_EQ(expired[0].fingerprint, item.settlement.fingerprint);
   EXPECT_GE(expired[0].seen_at - expired[0].claimed_at, 301s);
   ASSERT_THAT(expired[0].progress, SizeIs(2));
-  EXPECT_TRUE(expired[0].progress[0].exhausted);
+  EXPECT_TRUE(expired[0].progress[0].out_of_attempts);
   const auto held = must(store().claims_held_by("w1", 10));
   ASSERT_THAT(held, SizeIs(1));
   EXPECT_EQ(held[0].progress, expired[0].progress);
@@ -259,7 +259,7 @@ TEST_P(ExpiryContract, WhatIsKnownOfEachHandlerOutlivesAnExpiry) {
   EXPECT_EQ(after.last_error, spent.last_error + "; then the claim expired");
   EXPECT_EQ(after.error_class, spent.error_class);
   ASSERT_THAT(after.progress, SizeIs(3));
-  EXPECT_TRUE(after.progress[0].exhausted);
+  EXPECT_TRUE(after.progress[0].out_of_attempts);
   EXPECT_EQ(after.progress[0].last_error, spent.last_error);
   EXPECT_EQ(after.progress[1].attempts, 1);
   EXPECT_EQ(after.progress[1].error_class, "ClaimExpired");

@@ -37,7 +37,7 @@ SLUICE_OVER_EVERY_STORE(ProgressContract);
 TEST_P(ProgressContract, ItIsKeptAndComesWithTheClaim) {
   HandlerProgress tired = waiting("billing.meter");
   tired.attempts = 5;
-  tired.exhausted = true;
+  tired.out_of_attempts = true;
   tired.last_error = "TimeoutError: no \"answer\" — 5 s";
   tired.error_class = "TimeoutError";
   tired.fingerprint = "abc";
@@ -71,7 +71,7 @@ TEST_P(ProgressContract, OnlyWhenOneOfItsHandlersIsDue) {
 
 TEST_P(ProgressContract, NobodyTakesItForAnExhaustedHandler) {
   HandlerProgress tired = waiting("billing.meter");
-  tired.exhausted = true;
+  tired.out_of_attempts = true;
   const Uuid id = partly_handled({tired, waiting("worlds.indexer")});
   EXPECT_THAT(claim_with({"billing.meter"}), IsEmpty());
   EXPECT_THAT(ids(claim_with({"worlds.indexer"})), ElementsAre(id));
@@ -125,7 +125,7 @@ TEST_P(ProgressContract, AfterAnUnsubscribeTheOthersAreStillWaitedFor) {
 TEST_P(ProgressContract, WhenOnlyExhaustedHandlersAreLeftAnyWorkerMayFailIt) {
   must(store().subscribe(1, std::vector{subscription("worlds.indexer"), subscription("billing.meter")}));
   HandlerProgress tired = waiting("billing.meter");
-  tired.exhausted = true;
+  tired.out_of_attempts = true;
   const Uuid id = partly_handled({tired, waiting("worlds.indexer")});
   must(store().unsubscribe(1, "worlds.indexer", operator_alice()));
   EXPECT_THAT(event(id).progress, ElementsAre(tired));
@@ -173,7 +173,7 @@ TEST_P(ProgressContract, ADeliveredEventWaitsForNobody) {
 TEST_P(ProgressContract, AFailedEventTellsWhoIsExhaustedAndAReplayForgetsIt) {
   const Uuid id = publish();
   HandlerProgress tired = waiting("billing.meter");
-  tired.exhausted = true;
+  tired.out_of_attempts = true;
   SettleItem item = settle_item(claim_one(), Outcome::failed(terminal_failure()));
   item.settlement.progress = {tired};
   item.settlement.lane = "billing";

@@ -16,7 +16,7 @@
 #include "sink/http/http_verdict.hpp"
 #include "sink/http/request.hpp"
 #include "sink/sink.hpp"
-#include "sink/wall_clock.hpp"
+#include "sink/switched_sink.hpp"
 
 namespace sluice::sink {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "sink/excerpt.hpp"
+#include "sink/switched_sink.hpp"
 
 namespace sluice::sink {
 namespace {

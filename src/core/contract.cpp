@@ -1,12 +1,16 @@
+#include "core/contract.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 
-#include "core/contract.hpp"
 #include "core/generation.hpp"
 #include "core/json.hpp"
+#include "core/try.hpp"
 
 namespace sluice {
 namespace {
@@ -31,13 +35,11 @@ bool is_known(std::string_view keyword) {
 class SchemaReader {
  public:
   Result<Contract> document(std::string_view schema, const std::string& where) {
-    const auto keywords = open(schema, where);
-    if (!keywords) return keywords.error();
+    SLUICE_TRY(const auto keywords, open(schema, where));
     Contract contract;
-    if (auto read = header(*keywords, where, contract); !read) return std::move(read).error();
-    auto shape = read_shape(*keywords, where);
-    if (!shape) return std::move(shape).error();
-    contract.shape = *std::move(shape);
+    SLUICE_CHECK(header(keywords, where, contract));
+    SLUICE_TRY(auto shape, read_shape(keywords, where));
+    contract.shape = std::move(shape);
     if (contract.shape.kind != ShapeKind::object || contract.shape.nullable) {
       return refuse(where, "must have the type object, because a payload is an object");
     }
@@ -50,10 +52,9 @@ class SchemaReader {
   }
 
   static Result<Keywords> open(std::string_view schema, const std::string& where) {
-    auto members = json::members(schema, where);
-    if (!members) return std::move(members).error();
+    SLUICE_TRY(auto members, json::members(schema, where));
     Keywords keywords;
-    for (auto& member : *members) {
+    for (auto& member : members) {
       if (!is_known(member.name)) {
         return refuse(where, "has the keyword " + json::quote(member.name) +
                                  ", which contracts do not use; type, format, enum, items, properties, required and "
@@ -71,10 +72,9 @@ class SchemaReader {
   }
 
   static Result<void> header(const Keywords& keywords, const std::string& where, Contract& into) {
-    auto event_type = text(keywords, "x-event-type", where);
-    if (!event_type) return std::move(event_type).error();
-    if (!check_event_type(*event_type)) return refuse(where, "must name its event type in \"x-event-type\"");
-    into.event_type = *std::move(event_type);
+    SLUICE_TRY(auto event_type, text(keywords, "x-event-type", where));
+    if (!check_event_type(event_type)) return refuse(where, "must name its event type in \"x-event-type\"");
+    into.event_type = std::move(event_type);
     const auto version = keywords.find("x-event-version");
     const std::string_view digits = version == keywords.end() ? std::string_view{} : version->second;
     const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), into.event_version);
@@ -86,16 +86,14 @@ class SchemaReader {
 
   Result<Shape> read_shape(const Keywords& keywords, const std::string& where) {
     Shape shape;
-    if (auto read = read_type(keywords, where, shape); !read) return std::move(read).error();
+    SLUICE_CHECK(read_type(keywords, where, shape));
     for (const auto& [keyword, into] :
          {std::pair{"format", &shape.format}, std::pair{"description", &shape.description}}) {
-      auto value = text(keywords, keyword, where);
-      if (!value) return std::move(value).error();
-      *into = *std::move(value);
+      SLUICE_TRY(*into, text(keywords, keyword, where));
     }
-    if (auto read = read_names(keywords, where, shape); !read) return std::move(read).error();
-    if (auto read = read_items(keywords, where, shape); !read) return std::move(read).error();
-    if (auto read = read_properties(keywords, where, shape); !read) return std::move(read).error();
+    SLUICE_CHECK(read_names(keywords, where, shape));
+    SLUICE_CHECK(read_items(keywords, where, shape));
+    SLUICE_CHECK(read_properties(keywords, where, shape));
     return shape;
   }
 
@@ -104,9 +102,7 @@ class SchemaReader {
     if (found == keywords.end()) return {};
     std::vector<std::string_view> types{found->second};
     if (found->second.starts_with('[')) {
-      auto listed = json::elements(found->second, where);
-      if (!listed) return std::move(listed).error();
-      types = *std::move(listed);
+      SLUICE_TRY(types, json::elements(found->second, where));
     }
     into.nullable = std::erase(types, R"("null")") > 0;
     const auto kind = std::find_if(kKinds.begin(), kKinds.end(), [&](ShapeKind one) {
@@ -123,14 +119,12 @@ class SchemaReader {
   static Result<void> read_names(const Keywords& keywords, const std::string& where, Shape& into) {
     const auto found = keywords.find("enum");
     if (found == keywords.end()) return {};
-    auto values = json::elements(found->second, where + " enum");
-    if (!values) return std::move(values).error();
+    SLUICE_TRY(auto values, json::elements(found->second, where + " enum"));
     if (into.kind != ShapeKind::string) return refuse(where, "must have the type string beside \"enum\"");
-    for (const std::string_view value : *values) {
+    for (const std::string_view value : values) {
       if (value == "null") continue;
-      auto one = json::string_value(value, where + " enum");
-      if (!one) return std::move(one).error();
-      into.names.push_back(*std::move(one));
+      SLUICE_TRY(auto one, json::string_value(value, where + " enum"));
+      into.names.push_back(std::move(one));
     }
     if (into.names.empty()) return refuse(where, "must list at least one string in \"enum\"");
     return {};
@@ -144,9 +138,8 @@ class SchemaReader {
       return {};
     }
     if (into.kind != ShapeKind::array) return refuse(where, "must have the type array beside \"items\"");
-    auto item = nested(found->second, where + " items");
-    if (!item) return std::move(item).error();
-    into.items.push_back(*std::move(item));
+    SLUICE_TRY(auto item, nested(found->second, where + " items"));
+    into.items.push_back(std::move(item));
     return {};
   }
 
@@ -160,12 +153,10 @@ class SchemaReader {
       return refuse(where, "must have the type object beside \"properties\" and \"required\"");
     }
     if (const auto found = keywords.find("properties"); found != keywords.end()) {
-      const auto members = json::members(found->second, where + " properties");
-      if (!members) return members.error();
-      for (const auto& member : *members) {
-        auto shape = nested(member.value, where + " properties." + member.name);
-        if (!shape) return std::move(shape).error();
-        into.properties.push_back({member.name, *std::move(shape), false});
+      SLUICE_TRY(const auto members, json::members(found->second, where + " properties"));
+      for (const auto& member : members) {
+        SLUICE_TRY(auto shape, nested(member.value, where + " properties." + member.name));
+        into.properties.push_back({member.name, std::move(shape), false});
       }
     }
     return read_required(keywords, where, into);
@@ -174,15 +165,13 @@ class SchemaReader {
   static Result<void> read_required(const Keywords& keywords, const std::string& where, Shape& into) {
     const auto found = keywords.find("required");
     if (found == keywords.end()) return {};
-    const auto names = json::elements(found->second, where + " required");
-    if (!names) return names.error();
-    for (const std::string_view raw : *names) {
-      const auto wanted = json::string_value(raw, where + " required");
-      if (!wanted) return wanted.error();
+    SLUICE_TRY(const auto names, json::elements(found->second, where + " required"));
+    for (const std::string_view raw : names) {
+      SLUICE_TRY(const auto wanted, json::string_value(raw, where + " required"));
       const auto property = std::find_if(into.properties.begin(), into.properties.end(),
-                                         [&](const ShapeProperty& one) { return one.name == *wanted; });
+                                         [&](const ShapeProperty& one) { return one.name == wanted; });
       if (property == into.properties.end()) {
-        return refuse(where, "requires " + json::quote(*wanted) + ", which is not among its properties");
+        return refuse(where, "requires " + json::quote(wanted) + ", which is not among its properties");
       }
       property->required = true;
     }
@@ -191,9 +180,8 @@ class SchemaReader {
 
   // The text's own depth limit bounds this recursion.
   Result<Shape> nested(std::string_view schema, const std::string& where) {
-    const auto keywords = open(schema, where);
-    if (!keywords) return keywords.error();
-    return read_shape(*keywords, where);
+    SLUICE_TRY(const auto keywords, open(schema, where));
+    return read_shape(keywords, where);
   }
 };
 
@@ -201,6 +189,111 @@ class SchemaReader {
 
 Result<Contract> read_contract(std::string_view schema, std::string_view field) {
   return SchemaReader{}.document(schema, std::string{field});
+}
+
+namespace {
+
+using detail::PayloadPath;
+
+// The readers of typed payloads do the looking, so that both refuse the same texts in the same words.
+class PayloadValidator {
+ public:
+  static Result<void> value(const Shape& shape, std::string_view json, const PayloadPath& path) {
+    if (shape.nullable && json == "null") return {};
+    switch (shape.kind) {
+      case ShapeKind::any:
+        return {};
+      case ShapeKind::boolean:
+        return scalar<bool>(json, path);
+      case ShapeKind::integer:
+        return integer(shape, json, path);
+      case ShapeKind::number:
+        return scalar<double>(json, path);
+      case ShapeKind::string:
+        return string(shape, json, path);
+      case ShapeKind::array:
+        return array(shape.items.front(), json, path);
+      case ShapeKind::object:
+        return object(shape, json, path);
+    }
+    return {};
+  }
+
+ private:
+  template <class T>
+  static Result<void> scalar(std::string_view json, const PayloadPath& path) {
+    T ignored{};
+    return detail::Codec<T>::read(json, path, ignored);
+  }
+
+  static Result<void> integer(const Shape& shape, std::string_view json, const PayloadPath& path) {
+    return shape.format == "int32" ? scalar<std::int32_t>(json, path) : scalar<std::int64_t>(json, path);
+  }
+
+  static Result<void> string(const Shape& shape, std::string_view json, const PayloadPath& path) {
+    if (!shape.names.empty()) {
+      const auto which = detail::payload_choice(json, path, {shape.names.begin(), shape.names.end()});
+      return which ? Result<void>{} : which.error();
+    }
+    if (shape.format == "uuid") return scalar<Uuid>(json, path);
+    if (shape.format == "date-time") return scalar<Timestamp>(json, path);
+    return scalar<std::string>(json, path);
+  }
+
+  static Result<void> array(const Shape& item, std::string_view json, const PayloadPath& path) {
+    SLUICE_TRY(const auto elements, detail::payload_array(json, path));
+    for (std::size_t at = 0; at < elements.size(); ++at) {
+      auto outcome = value(item, (elements)[at], PayloadPath{&path, {}, at});
+      if (!outcome) return outcome;
+    }
+    return {};
+  }
+
+  static Result<void> object(const Shape& shape, std::string_view json, const PayloadPath& path) {
+    SLUICE_TRY(const auto members, detail::payload_object(json, path));
+    for (const ShapeProperty& property : shape.properties) {
+      const PayloadPath here{&path, property.name};
+      const auto found = std::find_if(members.begin(), members.end(),
+                                      [&](const detail::PayloadMember& one) { return one.name == property.name; });
+      if (found == members.end()) {
+        if (property.required) return detail::payload_missing(here, expected(property.shape));
+        continue;
+      }
+      auto outcome = value(property.shape, found->json, here);
+      if (!outcome) return outcome;
+    }
+    return {};
+  }
+
+  static std::string expected(const Shape& shape) {
+    switch (shape.kind) {
+      case ShapeKind::any:
+        return detail::Codec<RawJson>::expected();
+      case ShapeKind::boolean:
+        return detail::Codec<bool>::expected();
+      case ShapeKind::integer:
+        return detail::Codec<std::int64_t>::expected();
+      case ShapeKind::number:
+        return detail::Codec<double>::expected();
+      case ShapeKind::array:
+        return "an array";
+      case ShapeKind::object:
+        return "an object";
+      case ShapeKind::string:
+        break;
+    }
+    if (!shape.names.empty()) return detail::one_of({shape.names.begin(), shape.names.end()});
+    if (shape.format == "uuid") return detail::Codec<Uuid>::expected();
+    if (shape.format == "date-time") return detail::Codec<Timestamp>::expected();
+    return detail::Codec<std::string>::expected();
+  }
+};
+
+}  // namespace
+
+Result<void> check_payload(const Contract& contract, std::string_view payload) {
+  SLUICE_CHECK(detail::check_payload_text(payload));
+  return PayloadValidator::value(contract.shape, payload, PayloadPath{nullptr, "payload"});
 }
 
 }  // namespace sluice

@@ -1,9 +1,13 @@
+#include <sluice/payload.hpp>
+
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <cmath>
 #include <system_error>
 
-#include <sluice/payload.hpp>
 #include "core/json.hpp"
+#include "core/try.hpp"
 
 namespace sluice::detail {
 namespace {
@@ -57,8 +61,7 @@ Error payload_mistyped(const PayloadPath& path, const std::string& expected, std
 }
 
 Result<void> check_payload_text(std::string_view json) {
-  const auto kind = json::check(json, "payload", kDeep);
-  if (!kind) return kind.error();
+  SLUICE_CHECK(json::check(json, "payload", kDeep));
   return {};
 }
 
@@ -66,11 +69,10 @@ Result<PayloadObject> payload_object(std::string_view json, const PayloadPath& p
   const std::size_t begin = json.find_first_not_of(" \t\r\n");
   if (begin != std::string_view::npos) json.remove_prefix(begin);
   if (!json.starts_with('{')) return payload_mistyped(path, "an object", json);
-  auto members = json::members(json, path.parent == nullptr ? path.name : path.text(), kDeep);
-  if (!members) return std::move(members).error();
+  SLUICE_TRY(auto members, json::members(json, path.parent == nullptr ? path.name : path.text(), kDeep));
   PayloadObject object;
-  object.reserve(members->size());
-  for (auto& member : *members) object.push_back({std::move(member.name), member.value});
+  object.reserve(members.size());
+  for (auto& member : members) object.push_back({std::move(member.name), member.value});
   return object;
 }
 
@@ -87,9 +89,8 @@ std::string one_of(const std::vector<std::string_view>& names) {
 
 Result<std::size_t> payload_choice(std::string_view json, const PayloadPath& path,
                                    const std::vector<std::string_view>& names) {
-  const auto text = read_string(json, path, one_of(names));
-  if (!text) return text.error();
-  const auto found = std::find(names.begin(), names.end(), *text);
+  SLUICE_TRY(const auto text, read_string(json, path, one_of(names)));
+  const auto found = std::find(names.begin(), names.end(), text);
   if (found == names.end()) return refuse(path, "must be " + one_of(names));
   return static_cast<std::size_t>(found - names.begin());
 }
@@ -122,25 +123,21 @@ Result<void> read_scalar(std::string_view json, const PayloadPath& path, double&
 }
 
 Result<void> read_scalar(std::string_view json, const PayloadPath& path, std::string& into) {
-  auto text = read_string(json, path, "a string");
-  if (!text) return std::move(text).error();
-  into = *std::move(text);
+  SLUICE_TRY(into, read_string(json, path, "a string"));
   return {};
 }
 
 Result<void> read_scalar(std::string_view json, const PayloadPath& path, Uuid& into) {
-  const auto text = read_string(json, path, "a uuid");
-  if (!text) return text.error();
-  const auto id = Uuid::parse(*text);
+  SLUICE_TRY(const auto text, read_string(json, path, "a uuid"));
+  const auto id = Uuid::parse(text);
   if (!id) return refuse(path, "must be a uuid of 36 characters");
   into = *id;
   return {};
 }
 
 Result<void> read_scalar(std::string_view json, const PayloadPath& path, Timestamp& into) {
-  const auto text = read_string(json, path, "a point in time");
-  if (!text) return text.error();
-  const auto at = parse_iso8601(*text);
+  SLUICE_TRY(const auto text, read_string(json, path, "a point in time"));
+  const auto at = parse_iso8601(text);
   if (!at) return refuse(path, "must be a point in time, like 2026-04-25T01:43:02Z");
   into = *at;
   return {};
@@ -150,5 +147,48 @@ Result<void> read_scalar(std::string_view json, const PayloadPath& /*path*/, Raw
   into.text = json;
   return {};
 }
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// The years that parse_iso8601 reads back.
+constexpr Timestamp kFirst = std::chrono::sys_days{1y / std::chrono::January / 1};
+constexpr Timestamp kEnd = std::chrono::sys_days{10000y / std::chrono::January / 1};
+
+}  // namespace
+
+void append_name(std::string& out, std::size_t object_begin, std::string_view name) {
+  out += out.size() == object_begin ? '{' : ',';
+  json::append_quoted(out, name);
+  out += ':';
+}
+
+void append_integer(std::string& out, std::int64_t value) { out += std::to_string(value); }
+
+void append_scalar(std::string& out, bool value) { out += value ? "true" : "false"; }
+
+void append_scalar(std::string& out, double value) {
+  if (!std::isfinite(value)) return append_unwritable(out);
+  std::array<char, 32> text{};  // the shortest form that reads back as the same double has at most 24
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  out.append(text.data(), end);
+}
+
+void append_scalar(std::string& out, std::string_view value) { json::append_quoted(out, value); }
+
+void append_scalar(std::string& out, const Uuid& value) { json::append_quoted(out, value.to_string()); }
+
+void append_scalar(std::string& out, Timestamp value) {
+  if (value < kFirst || value >= kEnd) return append_unwritable(out);
+  json::append_quoted(out, to_iso8601(value));
+}
+
+void append_scalar(std::string& out, const RawJson& value) {
+  if (!json::check(value.text, "payload", {.depth = json::kMaxDepth})) return append_unwritable(out);
+  out += value.text;
+}
+
+void append_unwritable(std::string& out) { out += "NaN"; }
 
 }  // namespace sluice::detail
