@@ -18,7 +18,7 @@
 #include "sink/open_sinks.hpp"
 #include "store/postgres/postgres_store.hpp"
 #include "store/sqlite/sqlite_store.hpp"
-#include "telemetry/fd_writer.hpp"
+#include "telemetry/log.hpp"
 
 namespace {
 

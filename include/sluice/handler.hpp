@@ -108,7 +108,7 @@ struct Verdict {
 struct Delivery {
   std::string_view handler_name;
   std::int64_t generation = 0;
-  std::vector<int> attempts;  ///< failed attempts of this cycle before this one, per event
+  std::vector<int> attempts;  ///< failed attempts since the last replay, before this one, per event
   /// Asked to stop when the claim was lost, the handler's timeout passed, or the process has to end: what
   /// is done from then on may be done again elsewhere. A handler that throws because of it has not failed,
   /// unless its time had run out or what it throws is terminal.

@@ -1,6 +1,6 @@
 // RetryPolicy: how often, how long between, and what is not worth a retry.
 //
-// A policy is data. The default is five attempts in a cycle with
+// A policy is data. The default is five attempts, and five more after each replay, with
 // uniform(0, min(300 s, 1 s · 2^(n−1))) before retry n: exponential, full jitter. The webhook inbox
 // uses `inbox()`: min(base · 2^attempts, cap), 5 s and 300 s, no jitter.
 #pragma once

@@ -6,7 +6,6 @@
 #include "cli/noun.hpp"
 #include "cli/table.hpp"
 #include "cli/when.hpp"
-#include "core/printable.hpp"
 #include "core/words.hpp"
 #include "ops/json_object.hpp"
 #include "ops/sinks.hpp"

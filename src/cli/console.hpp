@@ -3,7 +3,7 @@
 
 #include <iosfwd>
 
-#include "core/printable.hpp"
+#include "core/words.hpp"
 
 namespace sluice::cli {
 

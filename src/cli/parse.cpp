@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "config/nearest.hpp"
+#include "core/words.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 std::string in_backticks(std::string_view text) { return '`' + std::string{text} + '`'; }
 
 std::string suggestion(std::string_view word, const std::vector<std::string_view>& candidates) {
-  const auto near = config::nearest(word, candidates);
+  const auto near = nearest(word, candidates);
   return near ? "; did you mean " + std::string{*near} + "?" : "";
 }
 

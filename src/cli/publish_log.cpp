@@ -2,7 +2,7 @@
 
 #include <ostream>
 
-#include "telemetry/publish_line.hpp"
+#include "telemetry/log.hpp"
 
 namespace sluice::cli {
 namespace {

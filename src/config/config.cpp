@@ -6,6 +6,7 @@
 
 #include "config/declare.hpp"
 #include "config/gather.hpp"
+#include "core/try.hpp"
 
 namespace sluice::config {
 namespace {
@@ -45,27 +46,21 @@ Result<Config> resolve(const Settings& settings) {
   Config config;
   for (const Setting& setting : settings.all) {
     const Candidate& winner = setting.winner();
-    if (auto applied = setting.key->apply(config, {winner.value, winner.where}); !applied) {
-      return std::move(applied).error();
-    }
+    SLUICE_CHECK(setting.key->apply(config, {winner.value, winner.where}));
   }
-  if (auto checked = check_bounds(config.retry, "retry"); !checked) return std::move(checked).error();
-  if (auto checked = check_bounds(config.inbox_retry, "inbox.retry"); !checked) return std::move(checked).error();
-  auto kept = check_group(config.retention.validate(), "retention",
-                          "raise retention.event_handled.active or lower retention.outbox.active or .grace");
-  if (!kept) return std::move(kept).error();
-  auto declared =
-      declare(settings.tables, {settings.environment, config.retry, config.inbox_retry, config.exec_enabled});
-  if (!declared) return std::move(declared).error();
-  config.declared = *std::move(declared);
+  SLUICE_CHECK(check_bounds(config.retry, "retry"));
+  SLUICE_CHECK(check_bounds(config.inbox_retry, "inbox.retry"));
+  SLUICE_CHECK(check_group(config.retention.validate(), "retention",
+                           "raise retention.event_handled.active or lower retention.outbox.active or .grace"));
+  SLUICE_TRY(config.declared,
+             declare(settings.tables, {settings.environment, config.retry, config.inbox_retry, config.exec_enabled}));
   return config;
 }
 
 Result<Config> load(const Sources& sources) {
-  auto settings = gather(sources);
-  if (!settings) return std::move(settings).error();
-  auto config = resolve(*settings);
-  if (config) config->declarer = declarer_of(*settings, sources.hostname);
+  SLUICE_TRY(auto settings, gather(sources));
+  auto config = resolve(settings);
+  if (config) config->declarer = declarer_of(settings, sources.hostname);
   return config;
 }
 

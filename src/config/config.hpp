@@ -9,12 +9,11 @@
 #include <sluice/result.hpp>
 #include <sluice/retry_policy.hpp>
 #include <sluice/time.hpp>
-#include "config/alert_address.hpp"
+#include "config/addresses.hpp"
 #include "config/declared.hpp"
-#include "config/listen_address.hpp"
 #include "config/store_url.hpp"
 #include "core/generation.hpp"
-#include "core/payload_redaction.hpp"
+#include "core/redact.hpp"
 #include "core/retention.hpp"
 
 namespace sluice::config {
@@ -91,7 +90,7 @@ struct Config {
   /// Under which name the daemon declares subscriptions: its service, else its host, and the file. Whoever starts under
   /// the same name later withdraws those that are gone from the file.
   std::string declarer;
-  Declarations declared;      ///< the tables of the file
+  Declarations declared;  ///< the tables of the file
 };
 
 struct Settings;

@@ -16,6 +16,8 @@
 #include <system_error>
 #include <utility>
 
+#include "core/characters.hpp"
+
 namespace sluice::config {
 namespace {
 
@@ -164,5 +166,16 @@ Result<FileContent> read_file(const std::string& path) {
   const std::string text{std::istreambuf_iterator<char>{file}, {}};
   return parse_file(text, path);
 }
+
+namespace {
+
+bool is_bare(std::string_view name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(),
+                                      [](char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '-'; });
+}
+
+}  // namespace
+
+std::string FileTable::path() const { return section + '.' + (is_bare(name) ? name : '"' + name + '"'); }
 
 }  // namespace sluice::config

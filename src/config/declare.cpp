@@ -1,12 +1,156 @@
 #include "config/declare.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
-#include "config/hook_events.hpp"
-#include "config/nearest.hpp"
+#include "core/generation.hpp"
+#include "core/subscription.hpp"
+#include "core/try.hpp"
+#include "core/words.hpp"
+#include "crypto/digest.hpp"
 
 namespace sluice::config {
+namespace {
+
+constexpr std::array<std::string_view, 3> kRoles{"viewer", "operator", "admin"};
+constexpr std::size_t kShortestToken = 16;
+constexpr std::size_t kLongestName = 64;
+
+// The audit shows it.
+bool is_name(std::string_view name) {
+  return !name.empty() && name.size() <= kLongestName && std::all_of(name.begin(), name.end(), [](char c) {
+    return is_letter(c) || is_digit(c) || std::string_view{"._@-"}.find(c) != std::string_view::npos;
+  });
+}
+
+bool is_token(std::string_view text) {
+  return text.size() >= kShortestToken &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7F'; });
+}
+
+std::string digest_of(TableReader& table, const Secret& token, std::string_view key) {
+  if (!is_token(token.reveal())) {
+    table.refuse(key, "must be at least 16 visible ASCII characters", "make one: openssl rand -hex 24");
+  }
+  return crypto::to_hex(crypto::sha256(token.reveal()));
+}
+
+std::string given_digest(TableReader& table, const std::string& text) {
+  const auto bytes = crypto::from_hex(text);
+  if (!bytes || bytes->size() != crypto::Sha256{}.size()) {
+    table.refuse("token_sha256", "must be 64 hexadecimal digits", "make it: printf %s \"$TOKEN\" | sha256sum");
+    return {};
+  }
+  return crypto::to_hex(*bytes);
+}
+
+}  // namespace
+
+Result<Declared<TokenConfig>> declare_token(const FileTable& table, const DeclareContext& context) {
+  TableReader reader{table};
+  SecretReader secrets{reader, context.environment};
+  TokenConfig token;
+  token.name = table.name;
+  token.where = table.where;
+  if (!is_name(table.name)) {
+    reader.refuse(invalid(table.path(), table.where + ": " + table.path() +
+                                            " is no name for a caller; write letters, digits, '.', '_', '@' and '-'"));
+  }
+  const auto role = reader.choice("role", kRoles);
+  if (role) token.role = kRoles[*role];
+  if (!reader.has("role")) reader.refuse("role", "is missing; write role = \"viewer\", \"operator\" or \"admin\"");
+  const auto digest = reader.text("token_sha256");
+  const auto plain = secrets.one("token", "token_env");
+  const bool named = reader.has("token") || reader.has("token_env");
+  if (digest && named) reader.refuse("token_sha256", "and the token itself cannot both be there; keep the digest");
+  if (digest) token.sha256 = given_digest(reader, *digest);
+  if (plain) token.sha256 = digest_of(reader, *plain, reader.has("token") ? "token" : "token_env");
+  if (!digest && !named && !reader.has("token_sha256")) {
+    reader.refuse("token_sha256", "is missing; write token_sha256, token_env or token",
+                  "make a token: openssl rand -hex 24");
+  }
+  SLUICE_CHECK(reader.finish());
+  return Declared<TokenConfig>{std::move(token), secrets.missing()};
+}
+
+namespace {
+
+constexpr std::array<std::string_view, 2> kPolicies{"standard", "inbox"};
+constexpr std::array<std::string_view, 2> kJitters{"none", "full"};
+constexpr Bounds<int> kAttempts{1, 1'000};
+constexpr Bounds<int> kConcurrency{1, 1'000};
+constexpr Bounds<double> kMultipliers{1, 1'000};
+constexpr Bounds<double> kRates{0.001, 1'000'000};
+
+Result<RetryPolicy> read_policy(TableReader table, RetryPolicy policy) {
+  policy.max_attempts = table.integer("attempts", kAttempts).value_or(policy.max_attempts);
+  policy.base = table.duration("base").value_or(policy.base);
+  policy.multiplier = table.number("multiplier", kMultipliers).value_or(policy.multiplier);
+  policy.cap = table.duration("cap").value_or(policy.cap);
+  if (const auto jitter = table.choice("jitter", kJitters)) policy.jitter = *jitter == 0 ? Jitter::none : Jitter::full;
+  if (policy.cap < policy.base) {
+    table.refuse(table.has("cap") ? "cap" : "base",
+                 "leaves cap (" + to_text(policy.cap) + ") below base (" + to_text(policy.base) + "); set both");
+  }
+  SLUICE_CHECK(table.finish());
+  return policy;
+}
+
+void read_retry(TableReader& reader, const DeclareContext& context, SubscriptionConfig& subscription) {
+  subscription.retry = context.standard_retry;
+  const FileValue* given = reader.value("retry");
+  if (given == nullptr) return;
+  subscription.retry_given = true;
+  if (given->kind == FileValue::Kind::table) {
+    auto policy = read_policy({reader.name_of("retry"), given->where, given->members}, context.standard_retry);
+    if (!policy) return reader.refuse(std::move(policy).error());
+    subscription.retry = *std::move(policy);
+    return;
+  }
+  if (const auto word = reader.choice("retry", kPolicies); word && *word == 1) subscription.retry = context.inbox_retry;
+}
+
+// `[subscriptions.billing.mailer]` is a table in a table.
+Error bad_name(const FileTable& table) {
+  const bool nested = !table.members.empty() && table.members.front().value.kind == FileValue::Kind::table;
+  const std::string name = nested ? table.name + '.' + table.members.front().key : "scope.name";
+  return invalid(table.path(), table.where + ": " + table.path() +
+                                   " is not the name of a handler; write [subscriptions.\"" + name + "\"]");
+}
+
+void check_patterns(TableReader& reader, const SubscriptionConfig& subscription) {
+  for (const std::string& pattern : subscription.event_types) {
+    const Subscription one{subscription.handler_name, {pattern}, std::nullopt, std::nullopt};
+    if (one.validate()) continue;
+    reader.refuse("events", "must hold event types, prefixes that end in * or \"*\"; `" + pattern + "` is neither");
+  }
+}
+
+}  // namespace
+
+Result<Declared<SubscriptionConfig>> declare_subscription(const FileTable& table, const DeclareContext& context) {
+  if (!check_handler_name(table.name)) return bad_name(table);
+  TableReader reader{table};
+  SubscriptionConfig subscription;
+  subscription.handler_name = table.name;
+  subscription.where = table.where;
+  if (auto events = reader.texts("events"); !events.empty()) subscription.event_types = std::move(events);
+  check_patterns(reader, subscription);
+  subscription.target = reader.text("target");
+  if (subscription.target && !check_context(*subscription.target, "target")) {
+    reader.refuse("target", "must be a context: lower-case letters, digits and '_'");
+  }
+  subscription.sink = reader.text("sink").value_or("");
+  if (!reader.has("sink")) reader.refuse("sink", "is missing; name a sink of this file, or \"log\"");
+  read_retry(reader, context, subscription);
+  subscription.concurrency = reader.integer("concurrency", kConcurrency).value_or(0);
+  subscription.rate = reader.number("rate", kRates).value_or(0);
+  subscription.timeout = reader.duration("timeout").value_or(Duration::zero());
+  SLUICE_CHECK(reader.finish());
+  return Declared<SubscriptionConfig>{std::move(subscription), std::nullopt};
+}
+
 namespace {
 
 constexpr std::string_view kLog = "log";
@@ -59,16 +203,16 @@ Result<void> check_tokens_differ(const std::vector<TokenConfig>& tokens) {
 Result<Declarations> declare(std::span<const FileTable> tables, const DeclareContext& context) {
   Declarations declarations;
   for (const FileTable& table : tables) {
-    if (auto declared = declare_one(table, context, declarations); !declared) return std::move(declared).error();
+    SLUICE_CHECK(declare_one(table, context, declarations));
   }
   for (const SubscriptionConfig& subscription : declarations.subscriptions) {
-    if (auto known = check_sink_name(subscription, declarations.sinks); !known) return std::move(known).error();
+    SLUICE_CHECK(check_sink_name(subscription, declarations.sinks));
   }
   for (SubscriptionConfig& subscription : declarations.subscriptions) {
     const bool from_hooks = only_from_hooks(subscription.event_types, declarations.hooks);
     if (from_hooks && !subscription.retry_given) subscription.retry = context.inbox_retry;
   }
-  if (auto differ = check_tokens_differ(declarations.tokens); !differ) return std::move(differ).error();
+  SLUICE_CHECK(check_tokens_differ(declarations.tokens));
   return declarations;
 }
 

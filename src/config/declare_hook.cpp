@@ -1,28 +1,55 @@
+#include "config/declare.hpp"
+
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "config/declare.hpp"
-#include "config/header_name.hpp"
+#include "config/addresses.hpp"
 #include "core/generation.hpp"
+#include "core/try.hpp"
+#include "core/words.hpp"
 
 namespace sluice::config {
+namespace {
+
+constexpr std::string_view kEvent = "{event}";
+constexpr std::string_view kSource = "{source}";
+
+std::string replaced(std::string text, std::string_view what, std::string_view with) {
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) {
+    text.replace(at, what.size(), with);
+  }
+  return text;
+}
+
+bool comes_from(const HookConfig& hook, const std::string& pattern) {
+  const std::string whole = replaced(hook.event_type, kSource, hook.source);
+  const std::size_t hole = whole.find(kEvent);
+  if (hole == std::string::npos) return pattern == whole;
+  return hole > 0 && pattern.starts_with(std::string_view{whole}.substr(0, hole));
+}
+
+}  // namespace
+
+std::string event_type_of(const HookConfig& hook, std::string_view event) {
+  return replaced(replaced(hook.event_type, kSource, hook.source), kEvent, event);
+}
+
+bool only_from_hooks(std::span<const std::string> event_types, std::span<const HookConfig> hooks) {
+  const auto from_a_hook = [&](const std::string& pattern) {
+    return std::any_of(hooks.begin(), hooks.end(), [&](const HookConfig& hook) { return comes_from(hook, pattern); });
+  };
+  return !event_types.empty() && std::all_of(event_types.begin(), event_types.end(), from_a_hook);
+}
+
 namespace {
 
 constexpr std::array<std::string_view, 3> kHookKinds{"standard", "github", "hmac"};
 constexpr std::array<std::string_view, 2> kEncodings{"hex", "base64"};
 constexpr std::size_t kShortestSecret = 8;
 
-std::string filled_in(std::string text, std::string_view placeholder, std::string_view value) {
-  for (std::size_t at = 0; (at = text.find(placeholder, at)) != std::string::npos; at += value.size()) {
-    text.replace(at, placeholder.size(), value);
-  }
-  return text;
-}
-
 void check_type(TableReader& reader, const HookConfig& hook) {
-  const std::string example = filled_in(filled_in(hook.event_type, "{source}", hook.source), "{event}", "push");
-  if (!check_event_type(example)) {
+  if (!check_event_type(event_type_of(hook, "push"))) {
     reader.refuse("event_type", "must make an event type such as `github.push` of {source} and {event}");
   }
 }
@@ -81,7 +108,7 @@ Result<Declared<HookConfig>> declare_hook(const FileTable& table, const DeclareC
   }
   if (hook.kind != HookConfig::Kind::github) hook.tolerance = reader.duration("tolerance").value_or(hook.tolerance);
   if (hook.kind == HookConfig::Kind::hmac) read_hmac(reader, hook);
-  if (auto read = reader.finish(); !read) return std::move(read).error();
+  SLUICE_CHECK(reader.finish());
   return Declared<HookConfig>{std::move(hook), secrets.missing()};
 }
 

@@ -2,10 +2,11 @@
 #include <array>
 #include <utility>
 
-#include "config/alert_address.hpp"
+#include "config/addresses.hpp"
 #include "config/declare.hpp"
-#include "config/header_name.hpp"
-#include "net/ip_address.hpp"
+#include "core/ip_address.hpp"
+#include "core/try.hpp"
+#include "core/words.hpp"
 
 namespace sluice::config {
 namespace {
@@ -53,7 +54,7 @@ void read_headers(TableReader& reader, SecretReader& secrets, SinkConfig& sink) 
 void read_allowed(TableReader& reader, SinkConfig& sink) {
   sink.allow = reader.texts("allow");
   for (const std::string& network : sink.allow) {
-    if (net::Network::parse(network)) continue;
+    if (Network::parse(network)) continue;
     reader.refuse("allow", "must hold addresses and networks such as \"127.0.0.1\" and \"10.0.0.0/8\"; `" + network +
                                "` is neither");
   }
@@ -117,7 +118,7 @@ Result<Declared<SinkConfig>> declare_sink(const FileTable& table, const DeclareC
   sink.rate = reader.number("rate", kSinkRates).value_or(0);
   if (sink.kind == SinkConfig::Kind::http) read_http(reader, secrets, sink);
   if (sink.kind == SinkConfig::Kind::exec) read_exec(reader, context, sink);
-  if (auto read = reader.finish(); !read) return std::move(read).error();
+  SLUICE_CHECK(reader.finish());
   return Declared<SinkConfig>{std::move(sink), secrets.missing()};
 }
 

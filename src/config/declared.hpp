@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <sluice/result.hpp>
@@ -54,6 +56,12 @@ struct HookConfig {
   std::optional<std::string> timestamp_header;  ///< signed as `timestamp.body` when given
   std::string where;
 };
+
+/// The hook's event type with this word for the event: `github.push`.
+std::string event_type_of(const HookConfig& hook, std::string_view event);
+
+/// Whether every pattern names events of these hooks only, so that the inbox retry policy is the natural one.
+bool only_from_hooks(std::span<const std::string> event_types, std::span<const HookConfig> hooks);
 
 /// `[sinks.NAME]`
 struct SinkConfig {

@@ -6,8 +6,9 @@
 #include <utility>
 
 #include "config/config_file.hpp"
-#include "config/nearest.hpp"
 #include "core/redact.hpp"
+#include "core/try.hpp"
+#include "core/words.hpp"
 
 namespace sluice::config {
 namespace {
@@ -114,11 +115,10 @@ Result<Settings> gather(const Sources& sources) {
   settings.environment = sources.environment;
   settings.file = find_file(sources);
   if (settings.file) {
-    auto parsed = read_file(*settings.file);
-    if (!parsed) return std::move(parsed).error();
-    entries = std::move(parsed->entries);
-    settings.tables = std::move(parsed->tables);
-    if (auto known = check_known(entries); !known) return std::move(known).error();
+    SLUICE_TRY(auto parsed, read_file(*settings.file));
+    entries = std::move(parsed.entries);
+    settings.tables = std::move(parsed.tables);
+    SLUICE_CHECK(check_known(entries));
   }
   for (const Key& key : keys()) settings.all.push_back(collect(key, sources, entries));
   return settings;

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include <sluice/result.hpp>
+#include "config/config_file.hpp"
 #include "config/environment.hpp"
-#include "config/file_table.hpp"
 #include "config/key_table.hpp"
 
 namespace sluice::config {

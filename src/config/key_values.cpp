@@ -1,5 +1,7 @@
 #include "config/key_values.hpp"
 
+#include "core/try.hpp"
+
 namespace sluice::config {
 
 Error refused(const Given& given, const std::string& expected) {
@@ -33,25 +35,21 @@ Result<void> read_generation(std::optional<Generation>& into, const Given& given
 }
 
 Result<void> read_store(StoreUrl& into, const Given& given) {
-  auto parsed = parse_store_url(given.text, given.where);
-  if (!parsed) return std::move(parsed).error();
-  into = *std::move(parsed);
+  SLUICE_TRY(into, parse_store_url(given.text, given.where));
   return {};
 }
 
 Result<void> read_sentry(std::optional<SentryDsn>& into, const Given& given) {
   into.reset();
   if (given.text == kNone) return {};
-  auto parsed = parse_sentry_dsn(given.text, given.where);
-  if (!parsed) return std::move(parsed).error();
-  into = *std::move(parsed);
+  SLUICE_TRY(into, parse_sentry_dsn(given.text, given.where));
   return {};
 }
 
 Result<void> read_webhook(std::optional<std::string>& into, const Given& given) {
   into.reset();
   if (given.text == kNone) return {};
-  if (auto checked = check_webhook_url(given.text, given.where); !checked) return checked;
+  SLUICE_CHECK(check_webhook_url(given.text, given.where));
   into = given.text;
   return {};
 }
@@ -59,7 +57,7 @@ Result<void> read_webhook(std::optional<std::string>& into, const Given& given) 
 Result<void> read_token(std::string& into, const Given& given) {
   into.clear();
   if (given.text == kNone) return {};
-  if (auto checked = check_bearer_token(given.text, given.where); !checked) return checked;
+  SLUICE_CHECK(check_bearer_token(given.text, given.where));
   into = given.text;
   return {};
 }

@@ -2,6 +2,8 @@
 // that nobody asked for is an unknown key.
 #pragma once
 
+#include <array>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,7 +12,9 @@
 
 #include <sluice/result.hpp>
 #include <sluice/time.hpp>
-#include "config/file_table.hpp"
+#include "config/config_file.hpp"
+#include "config/declared.hpp"
+#include "config/environment.hpp"
 
 namespace sluice::config {
 
@@ -64,6 +68,33 @@ class TableReader {
   const std::vector<FileMember>& members_;
   std::vector<std::string_view> known_;
   std::optional<Error> error_;
+};
+
+/// Where a table may keep its secrets.
+inline constexpr std::array<std::string_view, 4> kSecretKeys{"secret", "secrets", "secret_env", "secret_envs"};
+
+/// Secrets of a table, those of variables among them, and the first variable that is not set.
+class SecretReader {
+ public:
+  SecretReader(TableReader& table, const Environment& environment) : table_(table), environment_(environment) {}
+
+  /// `NAME`, then `NAME_env`: at most one of them.
+  std::optional<Secret> one(std::string_view key, std::string_view env_key);
+  /// `secret`, `secrets`, `secret_env` and `secret_envs` together, in this order.
+  std::vector<Secret> all();
+  /// The same, each of them `whsec_` and base64 of 24 to 64 bytes; yields the bytes.
+  std::vector<Secret> signing_keys();
+  /// A table of names to values, and one of names to variables.
+  std::map<std::string, Secret> named(std::string_view key, std::string_view env_key);
+
+  [[nodiscard]] const std::optional<Error>& missing() const { return missing_; }
+
+ private:
+  std::optional<Secret> of_variable(std::string_view key, const std::string& name);
+
+  TableReader& table_;
+  const Environment& environment_;
+  std::optional<Error> missing_;
 };
 
 }  // namespace sluice::config

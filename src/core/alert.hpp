@@ -32,7 +32,7 @@ struct FailureNotice {
 struct Alert {
   Uuid alert_id;  ///< the same in every attempt to send it, so that a receiver can tell a repetition
   FailureNotice failure;
-  std::int64_t suppressed = 0;  ///< further failures of the cluster that got no alert of their own
+  std::int64_t suppressed = 0;  ///< further failures of the group that got no alert of their own
 };
 
 }  // namespace sluice

@@ -1,9 +1,11 @@
 #include "core/cloudevents.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include "core/characters.hpp"
 #include "core/json.hpp"
+#include "core/try.hpp"
 #include "core/utf8.hpp"
 
 namespace sluice::cloudevents {
@@ -12,17 +14,9 @@ namespace {
 constexpr std::string_view kHeaderPrefix = "ce-";
 constexpr std::size_t kContextMaxBytes = 63;
 
-char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 // The standard asks for lower-case letters and digits; names of any other kind are not attributes.
 bool is_attribute_name(std::string_view name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return is_lower(c) || is_digit(c); });
-}
-
-std::optional<int> hex_digit(char c) {
-  if (is_digit(c)) return c - '0';
-  const char lower = to_lower(c);
-  return lower >= 'a' && lower <= 'f' ? std::optional{lower - 'a' + 10} : std::nullopt;
 }
 
 // A percent sign that begins no escape stands for itself.
@@ -31,13 +25,11 @@ std::string percent_decoded(std::string_view value) {
   out.reserve(value.size());
   for (std::size_t at = 0; at < value.size(); ++at) {
     const bool escape = value[at] == '%' && at + 2 < value.size();
-    const auto high = escape ? hex_digit(value[at + 1]) : std::nullopt;
-    const auto low = escape ? hex_digit(value[at + 2]) : std::nullopt;
-    if (!high || !low) {
+    if (!escape || !is_hex(value[at + 1]) || !is_hex(value[at + 2])) {
       out += value[at];
       continue;
     }
-    out += static_cast<char>(*high * 16 + *low);
+    out += static_cast<char>(hex_value(value[at + 1]) * 16 + hex_value(value[at + 2]));
     at += 2;
   }
   return out;
@@ -66,13 +58,10 @@ Result<std::string> required(CloudEvent& event, std::string_view name) {
 
 // Moves the required attributes to their places.
 Result<CloudEvent> checked(CloudEvent event) {
-  auto specversion = required(event, "specversion");
-  if (!specversion) return std::move(specversion).error();
-  if (*specversion != "1.0") return invalid("specversion", "specversion must be \"1.0\"");
+  SLUICE_TRY(auto specversion, required(event, "specversion"));
+  if (specversion != "1.0") return invalid("specversion", "specversion must be \"1.0\"");
   for (const auto& [name, into] : {std::pair{"id", &event.id}, {"source", &event.source}, {"type", &event.type}}) {
-    auto value = required(event, name);
-    if (!value) return std::move(value).error();
-    *into = *std::move(value);
+    SLUICE_TRY(*into, required(event, name));
   }
   return event;
 }
@@ -90,9 +79,8 @@ Result<std::string> attribute_text(const json::Member& member, json::Kind kind) 
 }
 
 Result<void> take(CloudEvent& event, const json::Member& member) {
-  const auto kind = json::check(member.value, member.name, {.depth = json::kMaxDepth});
-  if (!kind) return kind.error();
-  if (*kind == json::Kind::null) return {};
+  SLUICE_TRY(const auto kind, json::check(member.value, member.name, {.depth = json::kMaxDepth}));
+  if (kind == json::Kind::null) return {};
   if (member.name == "data") {
     event.data = std::string{member.value};
     return {};
@@ -100,12 +88,11 @@ Result<void> take(CloudEvent& event, const json::Member& member) {
   if (member.name != "data_base64" && !is_attribute_name(member.name)) {
     return invalid(member.name, "`" + member.name + "` is no attribute: their names are lower-case letters and digits");
   }
-  auto text = attribute_text(member, *kind);
-  if (!text) return std::move(text).error();
+  SLUICE_TRY(auto text, attribute_text(member, kind));
   if (member.name == "data_base64") {
-    event.data_base64 = *std::move(text);
+    event.data_base64 = std::move(text);
   } else {
-    event.attributes.emplace(member.name, *std::move(text));
+    event.attributes.emplace(member.name, std::move(text));
   }
   return {};
 }
@@ -118,11 +105,10 @@ std::optional<std::string> CloudEvent::attribute(std::string_view name) const {
 }
 
 Result<CloudEvent> decode_structured(std::string_view json) {
-  const auto members = json::members(json, "event", {.depth = json::kMaxDepth});
-  if (!members) return members.error();
+  SLUICE_TRY(const auto members, json::members(json, "event", {.depth = json::kMaxDepth}));
   CloudEvent event;
-  for (const json::Member& member : *members) {
-    if (auto taken = take(event, member); !taken) return std::move(taken).error();
+  for (const json::Member& member : members) {
+    SLUICE_CHECK(take(event, member));
   }
   if (event.data && event.data_base64) {
     return invalid("data_base64", "data and data_base64 exclude each other; give one of them");
@@ -131,11 +117,10 @@ Result<CloudEvent> decode_structured(std::string_view json) {
 }
 
 Result<std::vector<CloudEvent>> decode_batch(std::string_view json) {
-  const auto elements = json::elements(json, "events", {.depth = json::kMaxDepth});
-  if (!elements) return elements.error();
+  SLUICE_TRY(const auto elements, json::elements(json, "events", {.depth = json::kMaxDepth}));
   std::vector<CloudEvent> events;
-  events.reserve(elements->size());
-  for (const std::string_view element : *elements) {
+  events.reserve(elements.size());
+  for (const std::string_view element : elements) {
     auto event = decode_structured(element);
     if (!event) {
       Error error = std::move(event).error();
@@ -171,7 +156,7 @@ std::string context_of(std::string_view source) {
   }
   std::string context;
   for (const char c : source) {
-    const char lower = to_lower(c);
+    const char lower = lower_case(c);
     if (is_lower(lower) || is_digit(lower)) {
       context += lower;
     } else if (!context.empty() && context.back() != '_') {
@@ -182,6 +167,85 @@ std::string context_of(std::string_view source) {
   if (context.size() > kContextMaxBytes) context.resize(kContextMaxBytes);
   if (!context.empty() && context.back() == '_') context.pop_back();
   return context;
+}
+
+namespace {
+
+struct Attribute {
+  std::string_view name;
+  std::string value;
+  bool number = false;
+};
+
+// In both forms, in this order. What equals its default is left out.
+std::vector<Attribute> attributes_of(const EventEnvelope& event) {
+  std::vector<Attribute> attributes{{"specversion", "1.0"},
+                                    {"id", event.event_id().to_string()},
+                                    {"source", event.source()},
+                                    {"type", event.event_type()},
+                                    {"time", to_iso8601(event.occurred_at())}};
+  if (event.trace_context()) attributes.push_back({"traceparent", *event.trace_context()});
+  if (event.event_version() != 1) attributes.push_back({"sluiceversion", std::to_string(event.event_version()), true});
+  if (event.target()) attributes.push_back({"sluicetarget", *event.target()});
+  if (event.workspace_id()) attributes.push_back({"sluiceworkspace", event.workspace_id()->to_string()});
+  if (event.idempotency_key() != event.event_id().to_string()) {
+    attributes.push_back({"sluicekey", event.idempotency_key()});
+  }
+  return attributes;
+}
+
+// Space, `"`, `%` and whatever is not printable ASCII; each byte of a longer character for itself.
+std::string percent_encoded(std::string_view value) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string out;
+  out.reserve(value.size());
+  for (const char c : value) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte > 0x20 && byte < 0x7F && c != '"' && c != '%') {
+      out += c;
+      continue;
+    }
+    out.append(1, '%').append(1, kDigits[byte >> 4]).append(1, kDigits[byte & 0xF]);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string encode_structured(const EventEnvelope& event) {
+  std::string out = "{";
+  for (const Attribute& attribute : attributes_of(event)) {
+    json::append_quoted(out, attribute.name);
+    out += ':';
+    if (attribute.number) {
+      out += attribute.value;
+    } else {
+      json::append_quoted(out, attribute.value);
+    }
+    out += ',';
+  }
+  out += R"("datacontenttype":"application/json","data":)";
+  out += event.payload();
+  out += '}';
+  return out;
+}
+
+std::string encode_batch(std::span<const EventEnvelope> events) {
+  std::string out = "[";
+  for (const EventEnvelope& event : events) {
+    if (out.size() > 1) out += ',';
+    out += encode_structured(event);
+  }
+  out += ']';
+  return out;
+}
+
+std::vector<std::pair<std::string, std::string>> encode_binary_headers(const EventEnvelope& event) {
+  std::vector<std::pair<std::string, std::string>> headers;
+  for (const Attribute& attribute : attributes_of(event)) {
+    headers.emplace_back("ce-" + std::string{attribute.name}, percent_encoded(attribute.value));
+  }
+  return headers;
 }
 
 }  // namespace sluice::cloudevents

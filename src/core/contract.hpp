@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <sluice/payload.hpp>
 #include <sluice/result.hpp>
@@ -36,5 +37,39 @@ std::string describe(const Shape& shape);
 
 /// `object`, `array`, …; empty for any value.
 std::string_view name(ShapeKind kind);
+
+// What a change of a contract does to those who read the events. Fields are only ever added, and only
+// optional ones; whatever else changes, somebody out there stops understanding an event.
+
+enum class FindingSeverity {
+  breaking,  ///< refused
+  outdated,  ///< fine, but the snapshots do not know it yet
+  note,      ///< allowed, and worth knowing
+};
+/// "breaking", "outdated", "note".
+std::string_view name(FindingSeverity severity);
+
+struct ContractFinding {
+  FindingSeverity severity = FindingSeverity::breaking;
+  std::string event_type;
+  int event_version = 1;
+  std::string path;     ///< `payload.items[].price`; `event_version` or `event_type` where it is no field
+  std::string message;  ///< one sentence, without a final full stop
+  std::string remedy;   ///< what to do instead
+};
+
+/// What a breaking change must be instead: `decision.recorded.v2` for `decision.recorded`, the next
+/// suffix where there is one already.
+std::string successor_type(std::string_view event_type);
+
+/// The new contract of an event type against the one that was kept. Removing a field, changing its
+/// type, format or whether it may be absent or null, adding a required one, dropping an enum value,
+/// and lowering the version are breaking. A shape that changed needs a higher version.
+std::vector<ContractFinding> compare(const Contract& kept, const Contract& current);
+
+/// Whether everything that the producer may publish can be read by the consumer.
+std::vector<ContractFinding> cross_check(const Contract& producer, const Contract& consumer);
+
+bool has_breaking(const std::vector<ContractFinding>& findings);
 
 }  // namespace sluice

@@ -62,7 +62,7 @@ std::string lane_of(const std::vector<HandlerProgress>& left, const HandlerNames
   return std::string{lane.value_or("")};
 }
 
-Settlement give_up(const std::vector<HandlerProgress>& left) {
+Settlement fail_event(const std::vector<HandlerProgress>& left) {
   Settlement settlement;
   settlement.next = Status::failed;
   settlement.cause = Cause::fail;
@@ -99,7 +99,7 @@ Settlement wait_for(const std::vector<HandlerProgress>& left, const EventAttempt
 Decision decide_several(const EventAttempt& attempt, Decision decision, const std::vector<std::string>& open) {
   std::vector<HandlerProgress> left;
   bool somebody_untried = false;
-  bool somebody_spent = false;
+  bool somebody_out_of_attempts = false;
   int most_attempts = 0;
   for (const std::string& handler : open) {
     HandlerProgress progress = before(attempt, handler);
@@ -107,12 +107,12 @@ Decision decide_several(const EventAttempt& attempt, Decision decision, const st
     if (run != nullptr) progress = after(std::move(progress), *run, attempt.now);
     somebody_untried =
         somebody_untried || (run == nullptr && progress.attempts == 0 && attempt.served.contains(handler));
-    somebody_spent = somebody_spent || progress.out_of_attempts;
+    somebody_out_of_attempts = somebody_out_of_attempts || progress.out_of_attempts;
     most_attempts = std::max(most_attempts, progress.attempts);
     left.push_back(std::move(progress));
   }
-  const bool failed = somebody_spent && !somebody_untried;
-  decision.settlement = failed ? give_up(left) : wait_for(left, attempt);
+  const bool failed = somebody_out_of_attempts && !somebody_untried;
+  decision.settlement = failed ? fail_event(left) : wait_for(left, attempt);
   decision.settlement.counts_attempt = most_attempts > attempt.attempts;
   decision.settlement.progress = std::move(left);
   return decision;
@@ -121,13 +121,13 @@ Decision decide_several(const EventAttempt& attempt, Decision decision, const st
 constexpr std::string_view kThenExpired = "; then the claim expired";
 
 // The error that was there before, with the expiry added once; without one there is nothing but the expiry.
-void add_expiry(Settlement& settlement, std::string_view last_error, std::string_view failure_class,
+void add_expiry(Settlement& settlement, std::string_view last_error, std::string_view class_before,
                 std::string_view print) {
-  if (last_error.empty() || failure_class == error_class::claim_expired) return;
+  if (last_error.empty() || class_before == error_class::claim_expired) return;
   if (last_error.ends_with(kThenExpired)) last_error.remove_suffix(kThenExpired.size());
   settlement.last_error = utf8::prefix(last_error, kLastErrorMaxBytes - kThenExpired.size());
   settlement.last_error += kThenExpired;
-  settlement.error_class = failure_class;
+  settlement.error_class = class_before;
   settlement.fingerprint = print;
 }
 
@@ -171,8 +171,8 @@ Settlement expire_several(const ExpiredAttempt& attempt, const PolicyOf& policy_
   const bool untried = any([&](const HandlerProgress& one) {
     return one.attempts == 0 && !one.out_of_attempts && attempt.served.contains(one.handler_name);
   });
-  const bool spent = any([](const HandlerProgress& one) { return one.out_of_attempts; });
-  Settlement settlement = spent && !untried ? give_up(left) : wait_until_due(left);
+  const bool out_of_attempts = any([](const HandlerProgress& one) { return one.out_of_attempts; });
+  Settlement settlement = out_of_attempts && !untried ? fail_event(left) : wait_until_due(left);
   if (settlement.next == Status::pending) {
     settlement.cause = Cause::expire;
     for (const HandlerProgress& one : left) {

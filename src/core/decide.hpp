@@ -14,7 +14,6 @@
 
 #include <sluice/retry_policy.hpp>
 #include <sluice/time.hpp>
-#include "core/progress.hpp"
 #include "core/settle.hpp"
 
 namespace sluice {

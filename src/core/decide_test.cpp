@@ -126,7 +126,7 @@ TEST(Decide, ExhaustedFailsTheEventWhenTheOthersHadTheirChance) {
   fifth.progress = {{"a.one", 4, kNow, false, "x", "x", "x"}, {"a.two", 1, kNow, false, "x", "x", "x"}};
   const Decision decision = decide(fifth);
   EXPECT_EQ(decision.settlement.next, Status::failed);
-  EXPECT_EQ(decision.settlement.last_error, "TimeoutError: no answer from a.one") << "the one that is exhausted";
+  EXPECT_EQ(decision.settlement.last_error, "TimeoutError: no answer from a.one") << "the one that is out of attempts";
   EXPECT_EQ(decision.settlement.progress.size(), 2U);
 }
 

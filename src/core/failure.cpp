@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/characters.hpp"
 #include "core/utf8.hpp"
 
 namespace sluice {
@@ -13,8 +14,6 @@ constexpr std::size_t kClassMaxBytes = 128;
 constexpr std::string_view kCutMark = "…";
 
 constexpr std::array kTerminalClasses{error_class::payload, error_class::integrity, error_class::terminal};
-
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 
 void append_visible(std::string& out, char control) {
   constexpr std::string_view digits = "0123456789abcdef";

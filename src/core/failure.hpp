@@ -47,7 +47,7 @@ Disposition classify(const Failure& failure, const RetryPolicy& policy);
 /// strings, addresses, times. At most 512 bytes.
 std::string normalise_error(std::string_view message);
 
-/// 16 hex characters over the class and the normalised message: the key of a failure cluster.
+/// 16 hex characters over the class and the normalised message: the key of a group of failures.
 std::string fingerprint(std::string_view error_class, std::string_view message);
 
 }  // namespace sluice

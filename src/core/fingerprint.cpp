@@ -18,7 +18,6 @@ constexpr std::size_t kIdMinBytes = 6;
 constexpr std::size_t kLongIdMinBytes = 16;
 
 bool is_word(char c) { return is_digit(c) || is_letter(c); }
-bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 bool is_quote(char c) { return c == '"' || c == '\'' || c == '`'; }
 bool is_blank(char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7F; }
 

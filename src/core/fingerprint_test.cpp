@@ -15,16 +15,16 @@ struct Variants {
   const char* other;
 };
 
-class SameCluster : public testing::TestWithParam<Variants> {};
+class SameGroup : public testing::TestWithParam<Variants> {};
 
-TEST_P(SameCluster, ForTextsThatDifferOnlyInWhatVaries) {
+TEST_P(SameGroup, ForTextsThatDifferOnlyInWhatVaries) {
   const auto& [what, one, other] = GetParam();
   EXPECT_EQ(normalise_error(one), normalise_error(other));
   EXPECT_EQ(fingerprint("Error", one), fingerprint("Error", other));
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Fingerprint, SameCluster,
+    Fingerprint, SameGroup,
     testing::Values(
         Variants{"Uuid", "order 01890a5d-ac96-774b-bcce-b302099a8057 is gone",
                  "order F47AC10B-58CC-4372-A567-0E02B2C3D479 is gone"},
@@ -78,7 +78,7 @@ TEST(Fingerprint, DiffersForDifferentClasses) {
 }
 
 TEST(Fingerprint, IsPinned) {
-  // Clusters are compared across releases: a change here splits every stored cluster in two.
+  // Groups are compared across releases: a change here splits every stored group in two.
   EXPECT_EQ(
       normalise_error("order 01890a5d-ac96-774b-bcce-b302099a8057 of \"ann\" timed out after 30 s on 10.0.0.1:80"),
       "order <uuid> of <text> timed out after <n> s on <address>");

@@ -18,7 +18,6 @@ constexpr std::array kGenerationStates{GenerationState::allocated, GenerationSta
 
 bool is_identifier_char(char c) { return is_lower(c) || is_digit(c) || c == '_'; }
 bool is_type_char(char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '-'; }
-bool is_lower_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); }
 
 bool all_of(std::string_view text, bool (*test)(char)) { return std::all_of(text.begin(), text.end(), test); }
 

@@ -13,7 +13,6 @@ namespace sluice::json {
 
 namespace {
 
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20; }
 bool is_high_surrogate(char32_t unit) { return unit >= 0xD800 && unit <= 0xDBFF; }
 bool is_low_surrogate(char32_t unit) { return unit >= 0xDC00 && unit <= 0xDFFF; }
@@ -309,11 +308,7 @@ class Scanner {
   std::optional<char32_t> four_hex() {
     char32_t unit = 0;
     for (int i = 0; i < 4; ++i, ++at_) {
-      const char c = peek();
-      const int digit = is_digit(c)            ? c - '0'
-                        : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                        : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                               : -1;
+      const int digit = hex_value(peek());
       if (digit < 0) return std::nullopt;
       unit = unit << 4 | static_cast<char32_t>(digit);
     }

@@ -1,5 +1,7 @@
 #include "core/retention.hpp"
 
+#include "core/try.hpp"
+
 namespace sluice {
 
 namespace {
@@ -17,8 +19,8 @@ Result<void> check(const RetentionPolicy& policy, const std::string& table) {
 }  // namespace
 
 Result<void> RetentionPolicies::validate() const {
-  if (auto checked = check(outbox, "outbox"); !checked) return checked;
-  if (auto checked = check(event_handled, "event_handled"); !checked) return checked;
+  SLUICE_CHECK(check(outbox, "outbox"));
+  SLUICE_CHECK(check(event_handled, "event_handled"));
   const Duration replayable = outbox.active + outbox.grace;
   if (event_handled.active > replayable) return {};
   Error error =

@@ -1,17 +1,37 @@
-// The settle decision: what becomes of a claimed event after an attempt. Pure; the store obeys.
+// The settle decision: what becomes of a claimed event after an attempt, and how far the handlers of an event have come
+// where it has several. Pure; the store obeys.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include <sluice/result.hpp>
 #include <sluice/retry_policy.hpp>
 #include <sluice/time.hpp>
 #include "core/failure.hpp"
-#include "core/progress.hpp"
 #include "core/status.hpp"
 
 namespace sluice {
+
+/// One handler that has not handled the event yet.
+struct HandlerProgress {
+  std::string handler_name;
+  int attempts = 0;              ///< failed attempts of this handler since the last replay
+  Timestamp due{};               ///< not before
+  bool out_of_attempts = false;  ///< or failed for good: it will not be tried again before a replay
+  std::string last_error;        ///< of its latest failure
+  std::string error_class;
+  std::string fingerprint;
+
+  bool operator==(const HandlerProgress&) const = default;
+};
+
+/// As the stores keep it: an array of objects; empty text for none.
+std::string progress_to_json(const std::vector<HandlerProgress>& progress);
+/// Members that are missing have their defaults; unknown ones are ignored. Empty text gives none.
+Result<std::vector<HandlerProgress>> progress_from_json(std::string_view json);
 
 /// How an attempt ended.
 struct Outcome {
@@ -47,7 +67,7 @@ struct Settlement {
   std::string lane;
 };
 
-/// `attempts` are the failed attempts of this cycle before this one; `uniform01` is in [0, 1).
+/// `attempts` are the failed attempts since the last replay, before this one; `uniform01` is in [0, 1).
 Settlement settle(int attempts, const Outcome& outcome, const RetryPolicy& policy, double uniform01);
 
 }  // namespace sluice

@@ -17,8 +17,8 @@ enum class Cause {
   expire,   ///< the claim's time ran out, attempts left
   release,  ///< given back without counting: graceful stop, or deferred by the handler
   fail,     ///< terminal failure, or attempts reached the maximum
-  replay,   ///< an operator starts a new cycle
-  report,   ///< a broker consumer gave up after a relay
+  replay,   ///< an operator lets it begin again, with all attempts
+  report,   ///< a broker consumer ran out of attempts after a relay
 };
 
 struct Edge {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/generation.hpp"
+#include "core/try.hpp"
 
 namespace sluice {
 namespace {
@@ -43,13 +44,13 @@ std::vector<Interest> Subscription::interests() const {
 }
 
 Result<void> Subscription::validate() const {
-  if (auto checked = check_handler_name(handler_name); !checked) return checked;
+  SLUICE_CHECK(check_handler_name(handler_name));
   if (event_types.empty()) return invalid("event_types", "a subscription needs at least one event pattern");
   for (const std::string& pattern : event_types) {
-    if (auto checked = check_pattern(pattern); !checked) return checked;
+    SLUICE_CHECK(check_pattern(pattern));
   }
   if (context) {
-    if (auto checked = check_context(*context, "context"); !checked) return checked;
+    SLUICE_CHECK(check_context(*context, "context"));
   }
   if (channel) return check_channel(*channel);
   return {};

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/characters.hpp"
+
 namespace sluice {
 
 namespace {
@@ -11,13 +13,6 @@ constexpr std::uint32_t kCounterMax = 0xFFF;
 constexpr std::uint32_t kCounterSeedMask = 0x7FF;
 
 constexpr bool is_dash_position(std::size_t at) { return at == 8 || at == 13 || at == 18 || at == 23; }
-
-int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 std::int64_t unix_ms(Timestamp at) {
   const auto ms = std::chrono::floor<std::chrono::milliseconds>(at.time_since_epoch()).count();

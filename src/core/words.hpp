@@ -1,9 +1,11 @@
-// Lists and counts as people read them.
+// Texts as machines take them apart, and lists and counts as people read them.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sluice {
 
@@ -20,5 +22,24 @@ std::string joined(const Words& words, std::string_view separator) {
 
 /// `1 event`, `2 events`
 std::string counted(std::int64_t count, std::string_view noun);
+
+/// Of ASCII letters only.
+std::string lower_case(std::string_view text);
+/// Of ASCII letters only, as names of headers are.
+bool is_same_ignoring_case(std::string_view a, std::string_view b);
+/// At least one.
+bool is_digits(std::string_view text);
+/// Without white space at either end.
+std::string_view trimmed(std::string_view text);
+/// `a,,b` has three parts, and an empty text has one.
+std::vector<std::string_view> split(std::string_view text, char separator);
+
+/// Safe for a terminal, on one line: control characters and text-direction overrides are dropped,
+/// white space becomes a space, bytes that are not UTF-8 become U+FFFD.
+std::string printable(std::string_view text);
+
+/// "did you mean …?": the candidate with the fewest single-character edits (swapped neighbours count as one), if it is
+/// near enough to be a plausible typo: at most a third of the longer word, and never all of it.
+std::optional<std::string_view> nearest(std::string_view word, const std::vector<std::string_view>& candidates);
 
 }  // namespace sluice

@@ -6,7 +6,7 @@
 #include "runtime/orphans.hpp"
 #include "runtime/service.hpp"
 #include "runtime/telemetry.hpp"
-#include "telemetry/metrics_text.hpp"
+#include "telemetry/metrics.hpp"
 
 namespace sluice::daemon {
 namespace {

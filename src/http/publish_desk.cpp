@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "telemetry/publish_line.hpp"
+#include "telemetry/log.hpp"
 
 namespace sluice::http {
 namespace {

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <string>
 
-#include "core/payload_redaction.hpp"
+#include "core/redact.hpp"
 #include "http/desk.hpp"
 #include "http/router.hpp"
 #include "mcp/tool.hpp"

@@ -9,7 +9,7 @@
 #include "library/surroundings.hpp"
 #include "store/postgres/postgres_store.hpp"
 #include "store/sqlite/sqlite_store.hpp"
-#include "telemetry/publish_line.hpp"
+#include "telemetry/log.hpp"
 
 namespace sluice {
 

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "core/json.hpp"
-#include "core/printable.hpp"
 #include "core/utf8.hpp"
+#include "core/words.hpp"
 
 namespace sluice::mcp {
 namespace {

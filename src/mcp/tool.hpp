@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/payload_redaction.hpp"
+#include "core/redact.hpp"
 #include "mcp/allowance.hpp"
 #include "ops/arguments.hpp"
 #include "ops/entropy.hpp"

@@ -8,7 +8,6 @@
 #include <sluice/envelope.hpp>
 #include <sluice/payload.hpp>
 #include "core/contract.hpp"
-#include "core/contract_change.hpp"
 
 namespace sluice::ops {
 

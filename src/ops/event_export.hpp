@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "core/payload_redaction.hpp"
+#include "core/redact.hpp"
 #include "store/administer.hpp"
 
 namespace sluice::ops {

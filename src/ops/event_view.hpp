@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/payload_redaction.hpp"
+#include "core/redact.hpp"
 #include "ops/dead_letters.hpp"
 #include "ops/event_story.hpp"
 #include "store/administer.hpp"

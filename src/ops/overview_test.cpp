@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/json.hpp"
-#include "telemetry/metrics_text.hpp"
+#include "telemetry/metrics.hpp"
 #include "tests/support/embedded_store.hpp"
 #include "tests/support/faulty_store.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "config/hook_events.hpp"
+#include "config/declared.hpp"
 #include "core/json.hpp"
 #include "ops/derived_id.hpp"
 #include "ops/json_object.hpp"

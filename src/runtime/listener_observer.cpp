@@ -18,7 +18,7 @@ std::int64_t reconnects(const ListenerCounts& counts) { return std::max<std::int
 void ListenerObserver::saw(ListenerState state, const ListenerCounts& counts) {
   if (metrics_ == nullptr) return;
   telemetry::ListenerMetrics& listener = metrics_->listener;
-  add(listener.rings, counts_.rings, counts.rings);
+  add(listener.notifications, counts_.rings, counts.rings);
   add(listener.reconnects, reconnects(counts_), reconnects(counts));
   add(listener.losses, counts_.losses, counts.losses);
   add(listener.deaf, counts_.deaf, counts.deaf);

@@ -66,7 +66,7 @@ std::string_view message_of(std::string_view result) {
   return "event handled";
 }
 
-// Whose failure the event's last_error tells of: one that ran now, or one that was exhausted before.
+// Whose failure the event's last_error tells of: one that ran now, or one that was out of attempts before.
 std::string culprit(const Work& work) {
   const Settlement& settlement = work.decision.settlement;
   for (const HandlerProgress& progress : settlement.progress) {

@@ -108,7 +108,7 @@ TEST_F(TelemetryTest, TheListenerIsInOneStateAtATime) {
   EXPECT_EQ(metrics.listener.state.with({"listening"}).value(), 1);
   EXPECT_EQ(metrics.listener.state.with({"reconnecting"}).value(), 0);
   EXPECT_EQ(metrics.listener.state.with({"deaf"}).value(), 0);
-  EXPECT_EQ(metrics.listener.rings->value(), 10U);
+  EXPECT_EQ(metrics.listener.notifications->value(), 10U);
   EXPECT_EQ(metrics.listener.reconnects->value(), 2U);
   EXPECT_EQ(metrics.listener.losses->value(), 2U);
   EXPECT_EQ(metrics.listener.deaf->value(), 1U);
@@ -120,7 +120,7 @@ TEST_F(TelemetryTest, AListenerThatTakesOverGoesOnCounting) {
   ListenerObserver second{&metrics};
   second.saw(ListenerState::listening, {.rings = 2, .connects = 1});
   ListenerObserver{nullptr}.saw(ListenerState::deaf, {.rings = 100});
-  EXPECT_EQ(metrics.listener.rings->value(), 6U);
+  EXPECT_EQ(metrics.listener.notifications->value(), 6U);
   EXPECT_EQ(metrics.listener.reconnects->value(), 0U);
 }
 

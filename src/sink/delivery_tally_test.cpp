@@ -1,4 +1,4 @@
-#include "sink/delivery_tally.hpp"
+#include "sink/switched_sink.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/try.hpp"
 #include "sink/exec/exec_sink.hpp"
 #include "sink/http/http_sink.hpp"
 #include "sink/log/log_sink.hpp"
@@ -36,7 +37,7 @@ std::unique_ptr<Sink> open_http(const SinkConfig& sink, const Clock& clock) {
   options.timeout = sink.timeout;
   for (const std::string& text : sink.allow) {
     // The configuration has checked them.
-    if (const auto network = net::Network::parse(text)) options.allowed.push_back(*network);
+    if (const auto network = Network::parse(text)) options.allowed.push_back(*network);
   }
   options.statuses = {sink.terminal, sink.transient};
   options.breaker.failures = sink.breaker_failures;
@@ -84,10 +85,9 @@ Result<Sinks> open_sinks(const config::Config& config, const telemetry::Logger& 
 
 Result<ProbeReport> probe_declared(const config::Config& config, const telemetry::Logger& logger,
                                    const std::string& name, const EventEnvelope& event) {
-  auto sinks = open_sinks(config, logger);
-  if (!sinks) return std::move(sinks).error();
-  const auto found = sinks->find(name);
-  if (found != sinks->end()) return found->second->probe(event);
+  SLUICE_TRY(auto sinks, open_sinks(config, logger));
+  const auto found = sinks.find(name);
+  if (found != sinks.end()) return found->second->probe(event);
   return Error{ErrorCode::not_found, Retry::never, "the configuration declares no sink " + name, "NAME",
                "`sluice config validate` checks the file; --config names it"};
 }

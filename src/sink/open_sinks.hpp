@@ -9,7 +9,7 @@
 #include <sluice/result.hpp>
 #include "config/config.hpp"
 #include "sink/sink.hpp"
-#include "sink/wall_clock.hpp"
+#include "sink/switched_sink.hpp"
 #include "telemetry/log.hpp"
 
 namespace sluice::sink {

@@ -1,6 +1,8 @@
 // The sink seam: where deliveries go. A batch in, a verdict per event out: a sink is a batch handler.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -23,7 +25,9 @@ enum class SinkState {
   open,       ///< too many failures in a row: the circuit rests before the next try
   half_open,  ///< one try is under way
 };
-std::string_view name(SinkState state);
+/// The stable names, by SinkState.
+inline constexpr std::array<std::string_view, 5> kSinkStates{"active", "paused", "disabled", "open", "half_open"};
+constexpr std::string_view name(SinkState state) { return kSinkStates[static_cast<std::size_t>(state)]; }
 
 struct SinkStatus {
   std::string name;

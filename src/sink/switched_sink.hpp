@@ -4,16 +4,57 @@
 // Thread-safety: everything may be called from any thread.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <mutex>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "sink/delivery_tally.hpp"
+#include <sluice/time.hpp>
 #include "sink/pace.hpp"
 #include "sink/sink.hpp"
 
 namespace sluice::sink {
+
+/// How a sink's deliveries went, since the process began and lately.
+class DeliveryTally {
+ public:
+  /// Counts deliveries as in flight while it lives.
+  class UnderWay {
+   public:
+    UnderWay(DeliveryTally& tally, std::size_t events);
+    ~UnderWay();
+    UnderWay(const UnderWay&) = delete;
+    UnderWay& operator=(const UnderWay&) = delete;
+
+   private:
+    DeliveryTally& tally_;
+    std::int64_t events_;
+  };
+
+  /// Deferred ones count neither way.
+  void record(std::span<const Verdict> verdicts, Timestamp now);
+  void record_latency(Duration took);
+
+  /// Fills in what it knows.
+  void describe(SinkStatus& status) const;
+
+ private:
+  static constexpr std::size_t kRemembered = 512;
+
+  mutable std::mutex mutex_;
+  std::int64_t in_flight_ = 0;
+  std::int64_t delivered_ = 0;
+  std::int64_t failed_ = 0;
+  std::string last_error_;
+  std::optional<Timestamp> last_failed_at_;
+  std::array<Duration, kRemembered> latencies_{};  // the latest, the oldest overwritten first
+  std::size_t recorded_ = 0;
+};
 
 struct SinkIdentity {
   std::string name;
@@ -60,5 +101,14 @@ class SwitchedSink : public Sink {
   DeliveryTally tally_;
   Pace pace_;
 };
+
+/// What a receiver said, as it goes into an error message: the first 512 bytes on one line that is safe to show,
+/// without white space at the end.
+std::string excerpt(std::string_view said);
+
+/// The system's wall clock, for a sink that has no store beside it. In a daemon time comes from the store: its
+/// machine's clock may be wrong, and what a sink tells others (signatures, waits, the state of its circuit) must not
+/// be.
+Timestamp wall_clock();
 
 }  // namespace sluice::sink

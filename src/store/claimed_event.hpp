@@ -10,7 +10,7 @@
 #include <sluice/time.hpp>
 #include <sluice/uuid.hpp>
 #include "core/generation.hpp"
-#include "core/progress.hpp"
+#include "core/settle.hpp"
 
 namespace sluice::store {
 

@@ -11,7 +11,7 @@
 #include <sluice/time.hpp>
 #include <sluice/uuid.hpp>
 #include "core/generation.hpp"
-#include "core/progress.hpp"
+#include "core/settle.hpp"
 #include "core/status.hpp"
 
 namespace sluice::store {

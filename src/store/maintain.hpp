@@ -10,7 +10,7 @@
 #include <sluice/time.hpp>
 #include <sluice/uuid.hpp>
 #include "core/generation.hpp"
-#include "core/progress.hpp"
+#include "core/settle.hpp"
 #include "core/retention.hpp"
 #include "store/claimed_event.hpp"
 #include "store/diagnosis.hpp"

@@ -3,15 +3,76 @@
 // Thread-safety: copies share one output, and their lines never interleave.
 #pragma once
 
+#include <concepts>
+#include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 
-#include "telemetry/log_record.hpp"
+#include <sluice/time.hpp>
+
+namespace sluice {
+class EventEnvelope;
+}  // namespace sluice
 
 namespace sluice::telemetry {
+
+enum class Level { debug, info, warn, error };
+
+/// `debug`, `info`, `warn`, `error`.
+std::string_view name(Level level);
+std::optional<Level> parse_level(std::string_view text);
+
+/// A key and its value. The key is a literal or outlives the call.
+struct LogField {
+  using Value = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
+
+  LogField(std::string_view field_key, std::string text) : key(field_key), value(std::move(text)) {}
+  LogField(std::string_view field_key, std::string_view text) : key(field_key), value(std::string{text}) {}
+  LogField(std::string_view field_key, const char* text) : key(field_key), value(std::string{text}) {}
+  LogField(std::string_view field_key, const std::optional<std::string>& text) : key(field_key) {
+    if (text) value = *text;
+  }
+  LogField(std::string_view field_key, bool truth) : key(field_key), value(truth) {}
+  LogField(std::string_view field_key, double number) : key(field_key), value(number) {}
+  template <std::integral Integer>
+  requires(!std::same_as<Integer, bool>) LogField(std::string_view field_key, Integer number)
+      : key(field_key), value(static_cast<std::int64_t>(number)) {}
+
+  std::string_view key;
+  Value value;  ///< monostate: null
+};
+
+/// The fields that every line carries.
+struct LogContext {
+  std::string service = "sluice";
+  std::string environment = "development";
+  std::optional<std::int64_t> generation;
+  std::optional<std::string> trace_id;  ///< 32 hex characters
+};
+
+struct LogRecord {
+  Timestamp timestamp{};
+  Level level = Level::info;
+  std::string_view message;
+  const LogContext& context;
+  std::span<const LogField> fields;
+};
+
+/// One JSON object and a line feed: timestamp, level, message, service, environment, generation,
+/// trace_id, then the record's own fields. What is not known is null. No byte of any value can end
+/// the line or leave its string.
+std::string format_json(const LogRecord& record);
+
+/// `01:43:02.123 INFO  message  key=value key="two words"` and a line feed, for a person at a
+/// terminal. The context is left out, null fields too; control characters are escaped.
+std::string format_human(const LogRecord& record);
 
 enum class LogFormat { json, human };
 
@@ -48,5 +109,16 @@ class Logger {
   std::shared_ptr<Output> output_;
   LogContext context_;
 };
+
+/// Writes each line with as few calls as the kernel allows. A descriptor that cannot take it (closed
+/// pipe, full disk) loses the line: logging never stops delivery. Does not own the descriptor.
+LogWriter write_to_fd(int fd);
+
+/// The human form for a terminal, JSON for everything else.
+LogFormat format_for_fd(int fd);
+
+/// The one line that a publish leaves in the log, whoever publishes. `fresh`: false when the same id had been published
+/// before.
+void log_published(const Logger& logger, const EventEnvelope& event, bool fresh);
 
 }  // namespace sluice::telemetry

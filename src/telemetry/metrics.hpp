@@ -145,4 +145,13 @@ class Registry {
   std::map<std::string, Entry> families_;
 };
 
+enum class MetricsFormat { prometheus, openmetrics };
+
+/// What an Accept header asks for; everything but OpenMetrics is answered with the older format.
+MetricsFormat metrics_format(std::string_view accept);
+std::string_view content_type(MetricsFormat format);
+
+/// Families by name, series by labels: the same metrics are always the same text.
+std::string expose(const Registry& registry, MetricsFormat format = MetricsFormat::prometheus);
+
 }  // namespace sluice::telemetry

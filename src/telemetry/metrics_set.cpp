@@ -1,7 +1,12 @@
 #include "telemetry/metrics_set.hpp"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 
 namespace sluice::telemetry {
 namespace {
@@ -14,7 +19,7 @@ std::vector<double> store_seconds() {
 std::vector<double> handler_seconds() {
   return {0.0001, 0.0005, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300};
 }
-// From a doorbell's ring to the last retry.
+// From a notification to the last retry.
 std::vector<double> latency_seconds() {
   return {0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 300, 1800, 7200};
 }
@@ -90,7 +95,7 @@ DeliveryMetrics::DeliveryMetrics(Registry& registry)
       handled_latency(
           registry.histogram({"sluice_handled_latency_seconds", "From occurred_at of an event until it was delivered."},
                              latency_seconds())),
-      polls(registry.counter({"sluice_polls_total", "Looks for work that no ring had asked for."})),
+      polls(registry.counter({"sluice_polls_total", "Scans for work that no notification had asked for."})),
       reaped(
           registry.counter({"sluice_reaped_claims_total", "Claims that ran out, by what became of them.", {"result"}})),
       stranded(registry.counter(
@@ -108,7 +113,7 @@ DeliveryMetrics::DeliveryMetrics(Registry& registry)
 
 ListenerMetrics::ListenerMetrics(Registry& registry)
     : state(registry.gauge({"sluice_listener_state", "1 for the state that the listener is in.", {"state"}})),
-      rings(registry.counter({"sluice_listener_rings_total", "Rings of the doorbell that were heard."})),
+      notifications(registry.counter({"sluice_listener_rings_total", "Notifications that the listener heard."})),
       reconnects(registry.counter({"sluice_listener_reconnects_total", "Times that the listener listened anew."})),
       losses(registry.counter(
           {"sluice_listener_losses_total", "Connections of the listener that broke or could not be opened."})),
@@ -178,6 +183,35 @@ ProcessMetrics::ProcessMetrics(Registry& registry)
       most_descriptors(registry.gauge({"process_max_fds", "The most file descriptors that may be open."})) {
   start_time->set(std::chrono::duration<double>{std::chrono::system_clock::now().time_since_epoch()}.count());
   sample();
+}
+
+namespace {
+
+double resident_memory() {
+  std::ifstream statm{"/proc/self/statm"};
+  double size = 0;
+  double resident = 0;
+  statm >> size >> resident;
+  return resident * static_cast<double>(::sysconf(_SC_PAGESIZE));
+}
+
+double open_files() {
+  std::error_code failure;
+  double count = 0;
+  for (auto entry = std::filesystem::directory_iterator{"/proc/self/fd", failure};
+       !failure && entry != std::filesystem::directory_iterator{}; entry.increment(failure)) {
+    ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+void ProcessMetrics::sample() {
+  resident_bytes->set(resident_memory());
+  open_descriptors->set(open_files());
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) most_descriptors->set(static_cast<double>(limit.rlim_cur));
 }
 
 }  // namespace sluice::telemetry

@@ -63,7 +63,7 @@ struct DeliveryMetrics {
 struct ListenerMetrics {
   explicit ListenerMetrics(Registry& registry);
   Family<Gauge>& state;  ///< state: 1 for the one it is in
-  Family<Counter>& rings;
+  Family<Counter>& notifications;
   Family<Counter>& reconnects;
   Family<Counter>& losses;
   Family<Counter>& deaf;

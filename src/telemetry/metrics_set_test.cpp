@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "telemetry/metrics_text.hpp"
+#include "telemetry/metrics.hpp"
 #include "tests/cli/golden.hpp"
 
 namespace sluice::telemetry {

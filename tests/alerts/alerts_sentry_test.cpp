@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "config/alert_address.hpp"
+#include "config/addresses.hpp"
 #include "tests/alerts/alerts_fixture.hpp"
 #include "tests/support/node_script.hpp"
 

@@ -1,6 +1,6 @@
 // Signatures as the library that receivers use sees them.
 #include "crypto/digest.hpp"
-#include "sink/wall_clock.hpp"
+#include "sink/switched_sink.hpp"
 #include "tests/serve_sink/sink_fixture.hpp"
 #include "tests/support/node_script.hpp"
 

@@ -96,7 +96,7 @@ class HttpSinkTest : public testing::Test {
     sink::HttpSinkOptions options;
     options.name = "shop";
     options.url = receiver.url();
-    options.allowed = {*net::Network::parse("127.0.0.1")};
+    options.allowed = {*Network::parse("127.0.0.1")};
     options.timeout = 60s;
     return options;
   }

@@ -65,11 +65,14 @@ def run(receiver):
         if order not in ("ready", "away"):
             orders.put(order)
             continue
-        if order == "ready" and not serving:
+        begins = order == "ready" and not serving
+        if begins:
             server.server_activate()
+        # Before the first request can be told: whoever asked for the port reads one line for it.
+        tell(server.server_address[1])
+        if begins:
             serving = threading.Thread(target=server.serve_forever, daemon=True)
             serving.start()
-        tell(server.server_address[1])
     over.set()
     if serving:
         server.shutdown()

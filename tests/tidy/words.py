@@ -47,8 +47,8 @@ WORDS = (
     # The key `cycle` of a history entry stays.
     Word("cycle", r"\b(?i:a|this|that|the|current|earlier|new|closed|failed|last|first|second) cycles?\b|\"cycle \"",
          "replay N, since the last replay", "cycle"),
-    # The error code of that name is about disks and connections.
-    Word("exhausted", r"exhausted\b(?<!ErrorCode::exhausted)", "out of attempts", "exhausted",
+    # The error code of that name is about disks and connections; the key of a handler's progress is what stores hold.
+    Word("exhausted", r"exhausted\b(?<!ErrorCode::exhausted)(?<!\"exhausted)", "out of attempts", "exhausted",
          spared=("docs/reference/errors.md", "include/sluice/result.hpp", "src/core/result")),
     Word("give up", r"\b(?i:events?|handlers?|consumers?) (?:that |which |who )?(?:gave|gives?) up\b",
          "run out of attempts", " up"),

@@ -1,9 +1,8 @@
-// Both bodies: what the receivers are told.
+#include "alert/http/alert_body.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "alert/http/sentry_envelope.hpp"
-#include "alert/http/webhook_body.hpp"
 #include "core/json.hpp"
 
 namespace sluice::alert {

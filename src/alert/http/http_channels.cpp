@@ -2,11 +2,10 @@
 
 #include <utility>
 
-#include "alert/http/http_post.hpp"
+#include "alert/http/alert_body.hpp"
 #include "alert/http/http_verdict.hpp"
-#include "alert/http/sentry_envelope.hpp"
-#include "alert/http/webhook_body.hpp"
 #include "core/redact.hpp"
+#include "http_client/http_client.hpp"
 
 namespace sluice::alert {
 namespace {
@@ -15,13 +14,22 @@ constexpr const char* kVersion = SLUICE_VERSION;
 
 Timestamp now() { return std::chrono::floor<Duration>(std::chrono::system_clock::now()); }
 
-Result<Sent> post(const HttpRequest& request, const std::stop_token& stop) {
-  const auto answer = http_post(request, stop);
-  if (!answer) return answer.error();
-  return verdict_of(*answer, now());
+std::string user_agent() { return std::string{"sluice/"} + kVersion; }
+
+http_client::HttpClientOptions client_options(const std::string& url, std::string content_type) {
+  http_client::HttpClientOptions options;
+  options.url = url;
+  options.headers = {"Content-Type: " + std::move(content_type), "User-Agent: " + user_agent()};
+  options.connect_timeout = std::chrono::seconds{3};
+  options.timeout = std::chrono::seconds{10};
+  options.kept_headers = {"retry-after", "x-sentry-rate-limits"};
+  return options;
 }
 
-std::string user_agent() { return std::string{"sluice/"} + kVersion; }
+// An alert is rare: no thread and no connection waits for the next one.
+Result<Sent> post(const http_client::HttpClientOptions& options, const std::string& body, const std::stop_token& stop) {
+  return verdict_of(http_client::HttpClient{options}.post(body, stop), now());
+}
 
 class SentryChannel final : public AlertChannel {
  public:
@@ -31,14 +39,10 @@ class SentryChannel final : public AlertChannel {
   [[nodiscard]] std::string display() const override { return redact_address(settings_.endpoint); }
 
   Result<Sent> send(const Alert& alert, const std::stop_token& stop) override {
-    HttpRequest request;
-    request.url = settings_.endpoint;
-    request.headers = {{"Content-Type", "application/x-sentry-envelope"},
-                       {"User-Agent", user_agent()},
-                       {"X-Sentry-Auth", "Sentry sentry_version=7, sentry_client=" + user_agent() +
-                                             ", sentry_key=" + settings_.public_key}};
-    request.body = sentry_envelope(alert, sender_, now());
-    return post(request, stop);
+    auto options = client_options(settings_.endpoint, "application/x-sentry-envelope");
+    options.headers.push_back("X-Sentry-Auth: Sentry sentry_version=7, sentry_client=" + user_agent() +
+                              ", sentry_key=" + settings_.public_key);
+    return post(options, sentry_envelope(alert, sender_, now()), stop);
   }
 
  private:
@@ -55,12 +59,9 @@ class WebhookChannel final : public AlertChannel {
   [[nodiscard]] std::string display() const override { return redact_address(settings_.url); }
 
   Result<Sent> send(const Alert& alert, const std::stop_token& stop) override {
-    HttpRequest request;
-    request.url = settings_.url;
-    request.headers = {{"Content-Type", "application/json"}, {"User-Agent", user_agent()}};
-    if (!settings_.token.empty()) request.headers.emplace_back("Authorization", "Bearer " + settings_.token);
-    request.body = webhook_body(alert, sender_);
-    return post(request, stop);
+    auto options = client_options(settings_.url, "application/json");
+    if (!settings_.token.empty()) options.headers.push_back("Authorization: Bearer " + settings_.token);
+    return post(options, webhook_body(alert, sender_), stop);
   }
 
  private:

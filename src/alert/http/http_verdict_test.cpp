@@ -12,7 +12,8 @@ using testing::Not;
 
 const Timestamp kNow = *parse_iso8601("2026-10-21T07:27:00Z");
 
-HttpAnswer answered(int status, std::map<std::string, std::string, std::less<>> headers = {}, std::string body = "") {
+http_client::Answer answered(int status, std::map<std::string, std::string, std::less<>> headers = {},
+                             std::string body = "") {
   return {status, std::move(headers), std::move(body)};
 }
 

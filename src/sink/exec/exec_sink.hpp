@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "sink/sink.hpp"
-#include "sink/wall_clock.hpp"
+#include "sink/switched_sink.hpp"
 
 namespace sluice::sink {
 

@@ -1,9 +1,13 @@
 #include "sink/http/http_sink.hpp"
 
+#include <deque>
 #include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "core/redact.hpp"
-#include "sink/http/courier.hpp"
+#include "http_client/http_client.hpp"
 #include "sink/switched_sink.hpp"
 
 namespace sluice::sink {
@@ -24,13 +28,15 @@ SinkState state_of(CircuitBreaker::State state) {
   return SinkState::active;
 }
 
-CourierOptions courier_options(const HttpSinkOptions& options) {
-  return {options.url,
-          fixed_headers(options.request.format, SLUICE_VERSION, options.headers),
-          options.connect_timeout,
-          options.timeout,
-          options.concurrency,
-          AddressGuard{options.allowed}};
+http_client::HttpClientOptions client_options(const HttpSinkOptions& options) {
+  http_client::HttpClientOptions client;
+  client.url = options.url;
+  client.headers = fixed_headers(options.request.format, SLUICE_VERSION, options.headers);
+  client.connect_timeout = options.connect_timeout;
+  client.timeout = options.timeout;
+  client.concurrency = options.concurrency;
+  client.guard = http_client::AddressGuard{options.allowed};
+  return client;
 }
 
 class HttpSink final : public SwitchedSink {
@@ -40,83 +46,99 @@ class HttpSink final : public SwitchedSink {
         options_(std::move(options)),
         target_(redact_address(options_.url)),
         breaker_(options_.breaker),
-        courier_(courier_options(options_), {[this](Exchange& exchange) { return may_begin(exchange); },
-                                             [this](Exchange& exchange) { ended(exchange); }}) {}
+        client_(client_options(options_)) {}
 
   ProbeReport probe(const EventEnvelope& event) override {
-    Exchange exchange;
-    exchange.event = &event;
-    exchange.request = {event, options_.request, now()};
-    exchange.trial = true;
-    courier_.run({&exchange, 1}, {});
-    const Verdict verdict = verdict_of(exchange);
+    Attempt trial{*this, event, now(), true};
+    http_client::Exchange* const only = &trial;
+    client_.run({&only, 1}, {});
+    const Verdict verdict = verdict_of(trial);
     const bool ok = verdict.kind == Verdict::Kind::handled;
-    return {ok, ok ? std::to_string(exchange.answer.status) : verdict.error_class, described(exchange.answer),
-            exchange.took};
+    return {ok, ok ? std::to_string(trial.answer.status) : verdict.error_class, described(trial.answer), trial.took};
   }
 
  private:
-  std::vector<Verdict> carry(std::span<const EventEnvelope> events, const Delivery& delivery) override {
-    std::vector<Exchange> exchanges(events.size());
-    const Timestamp signed_at = now();
-    for (std::size_t i = 0; i < events.size(); ++i) {
-      exchanges[i].event = &events[i];
-      exchanges[i].request = {events[i], options_.request, signed_at};
+  // One event on its way.
+  class Attempt final : public http_client::Exchange {
+   public:
+    Attempt(HttpSink& sink, const EventEnvelope& event, Timestamp signed_at, bool trial = false)
+        : sink_(sink), event_(event), request_(event, sink.options_.request, signed_at), trial_(trial) {}
+
+    bool may_begin() override { return trial_ || sink_.may_begin(*this); }
+    void ended() override {
+      if (!trial_) sink_.ended(*this);
     }
-    courier_.run(exchanges, delivery.stop);
+    [[nodiscard]] const std::vector<std::string>& headers() const override { return request_.headers(); }
+    [[nodiscard]] std::string_view body() const override { return request_.body(); }
+
+    [[nodiscard]] Timestamp signed_at() const { return request_.signed_at(); }
+    void sign_again(Timestamp now) { request_ = {event_, sink_.options_.request, now}; }
+
+    std::optional<Duration> wait;  // why it did not begin: not before this has passed; none: it was stopped before
+
+   private:
+    HttpSink& sink_;
+    const EventEnvelope& event_;
+    DeliveryRequest request_;
+    const bool trial_;  // goes whatever the state of the circuit is
+  };
+
+  std::vector<Verdict> carry(std::span<const EventEnvelope> events, const Delivery& delivery) override {
+    const Timestamp signed_at = now();
+    std::deque<Attempt> attempts;
+    std::vector<http_client::Exchange*> exchanges;
+    exchanges.reserve(events.size());
+    for (const EventEnvelope& event : events) exchanges.push_back(&attempts.emplace_back(*this, event, signed_at));
+    client_.run(exchanges, delivery.stop);
     std::vector<Verdict> verdicts;
-    verdicts.reserve(exchanges.size());
-    for (const Exchange& exchange : exchanges) verdicts.push_back(verdict_of(exchange));
+    verdicts.reserve(attempts.size());
+    for (const Attempt& attempt : attempts) verdicts.push_back(verdict_of(attempt));
     return verdicts;
   }
 
-  [[nodiscard]] Verdict verdict_of(const Exchange& exchange) const {
-    if (!exchange.begun) return Verdict::defer_for(exchange.wait.value_or(Duration::zero()));
-    return sink::verdict_of(exchange.answer, options_.statuses, target_, now());
+  [[nodiscard]] Verdict verdict_of(const Attempt& attempt) const {
+    if (!attempt.begun) return Verdict::defer_for(attempt.wait.value_or(Duration::zero()));
+    return sink::verdict_of(attempt.answer, options_.statuses, target_, now());
   }
 
-  // On the courier's thread.
-  bool may_begin(Exchange& exchange) {
-    if (exchange.trial) return true;
+  // On the client's thread.
+  bool may_begin(Attempt& attempt) {
     if (is_disabled()) {
-      exchange.wait = kStoppedSinkWait;
+      attempt.wait = kStoppedSinkWait;
       return false;
     }
     {
       const std::lock_guard lock{mutex_};
       const Timestamp asked = now();
-      if (const auto until = breaker_.ask(asked)) exchange.wait = *until - asked;
+      if (const auto until = breaker_.ask(asked)) attempt.wait = *until - asked;
     }
-    if (exchange.wait) return false;
-    if (now() - exchange.request.signed_at() > kOldSignature) {
-      exchange.request = {*exchange.event, options_.request, now()};
-    }
+    if (attempt.wait) return false;
+    if (now() - attempt.signed_at() > kOldSignature) attempt.sign_again(now());
     return true;
   }
 
-  // On the courier's thread.
-  void ended(const Exchange& exchange) {
-    if (exchange.trial) return;
-    record_latency(exchange.took);
-    if (is_gone(exchange.answer, options_.statuses)) disable(said(exchange.answer));
+  // On the client's thread.
+  void ended(const Attempt& attempt) {
+    record_latency(attempt.took);
+    if (is_gone(attempt.answer, options_.statuses)) disable(said(attempt.answer));
     const std::lock_guard lock{mutex_};
     const CircuitBreaker::State before = breaker_.state();
-    if (is_trouble(exchange.answer)) {
+    if (is_trouble(attempt.answer)) {
       breaker_.failed(now());
     } else {
-      exchange.answer.status == 0 ? breaker_.abandoned() : breaker_.succeeded();
+      attempt.answer.status == 0 ? breaker_.abandoned() : breaker_.succeeded();
     }
     if (before == breaker_.state()) return;
     if (breaker_.state() == CircuitBreaker::State::open) {
-      tell({SinkNews::What::circuit_opened, options_.breaker.rest, said(exchange.answer)});
+      tell({SinkNews::What::circuit_opened, options_.breaker.rest, said(attempt.answer)});
     } else {
-      tell({SinkNews::What::circuit_closed, {}, said(exchange.answer)});
+      tell({SinkNews::What::circuit_closed, {}, said(attempt.answer)});
     }
   }
 
   // Without the answer's own words: this is kept, audited and shown where payloads are not.
   [[nodiscard]] std::string said(const Answer& answer) const {
-    return answer.status == 0 ? "no answer from " + target_ + ": " + std::string{sink::name(answer.reason)}
+    return answer.status == 0 ? "no answer from " + target_ + ": " + std::string{http_client::name(answer.reason)}
                               : target_ + " answered " + std::to_string(answer.status);
   }
 
@@ -136,7 +158,7 @@ class HttpSink final : public SwitchedSink {
   const std::string target_;
   mutable std::mutex mutex_;
   CircuitBreaker breaker_;
-  Courier courier_;  // last: its thread uses the others
+  http_client::HttpClient client_;  // last: its thread uses the others
 };
 
 }  // namespace

@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "net/ip_address.hpp"
-#include "sink/http/answer.hpp"
+#include "core/ip_address.hpp"
 #include "sink/http/circuit_breaker.hpp"
+#include "sink/http/http_verdict.hpp"
 #include "sink/http/request.hpp"
 #include "sink/sink.hpp"
-#include "sink/wall_clock.hpp"
+#include "sink/switched_sink.hpp"
 
 namespace sluice::sink {
 
@@ -27,7 +27,7 @@ struct HttpSinkOptions {
   std::vector<std::pair<std::string, std::string>> headers;  ///< sent with every delivery
   Duration connect_timeout = std::chrono::seconds{5};
   Duration timeout = std::chrono::seconds{15};
-  std::vector<net::Network> allowed;  ///< addresses beyond those of the Internet
+  std::vector<Network> allowed;  ///< addresses beyond those of the Internet
   StatusRules statuses;
   BreakerRules breaker;
   int concurrency = 64;                           ///< requests at the same time

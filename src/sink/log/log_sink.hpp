@@ -6,7 +6,6 @@
 #include <string>
 
 #include "sink/switched_sink.hpp"
-#include "sink/wall_clock.hpp"
 #include "telemetry/log.hpp"
 
 namespace sluice::sink {

@@ -1,0 +1,42 @@
+#include "core/words.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sluice {
+namespace {
+
+const std::vector<std::string_view> kWords{"publish", "status", "version", "--source", "--store"};
+
+TEST(Nearest, FindsOneTypo) { EXPECT_EQ(nearest("pubish", kWords), "publish"); }
+
+TEST(Nearest, CountsSwappedNeighboursAsOneEdit) { EXPECT_EQ(nearest("stauts", kWords), "status"); }
+
+TEST(Nearest, PrefersTheCloserWord) { EXPECT_EQ(nearest("--stor", kWords), "--store"); }
+
+TEST(Nearest, SaysNothingWhenNothingIsNear) {
+  EXPECT_EQ(nearest("frobnicate", kWords), std::nullopt);
+  EXPECT_EQ(nearest("", kWords), std::nullopt);
+  EXPECT_EQ(nearest("x", {}), std::nullopt);
+}
+
+TEST(Nearest, DoesNotReplaceAWholeShortWord) { EXPECT_EQ(nearest("a", {"b"}), std::nullopt); }
+
+TEST(Words, AreTakenApart) {
+  EXPECT_THAT(split("a,,b", ','), testing::ElementsAre("a", "", "b"));
+  EXPECT_THAT(split("", ','), testing::ElementsAre(""));
+  EXPECT_EQ(trimmed(" \ta b\r\n"), "a b");
+  EXPECT_EQ(trimmed(" \n"), "");
+}
+
+TEST(Words, AreComparedInAsciiOnly) {
+  EXPECT_EQ(lower_case("Retry-AFTER Ä"), "retry-after Ä");
+  EXPECT_TRUE(is_same_ignoring_case("Retry-After", "retry-AFTER"));
+  EXPECT_FALSE(is_same_ignoring_case("Retry-After", "retry-after:"));
+  EXPECT_TRUE(is_digits("0123456789"));
+  EXPECT_FALSE(is_digits(""));
+  EXPECT_FALSE(is_digits("12a"));
+}
+
+}  // namespace
+}  // namespace sluice
