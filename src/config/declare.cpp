@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "core/characters.hpp"
 #include "core/generation.hpp"
 #include "core/subscription.hpp"
 #include "core/try.hpp"

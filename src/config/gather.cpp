@@ -15,7 +15,7 @@ namespace {
 
 // The XDG rules: a relative path in the variable is ignored.
 std::optional<std::string> xdg(const Environment& environment, std::string_view name, std::string_view below_home) {
-  if (const auto folder = variable(environment, name); folder && folder->starts_with('/')) return folder;
+  if (auto folder = variable(environment, name); folder && folder->starts_with('/')) return folder;
   if (const auto home = variable(environment, "HOME")) return *home + '/' + std::string{below_home};
   return std::nullopt;
 }

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/characters.hpp"
 #include "core/generation.hpp"
 #include "core/json.hpp"
 #include "core/try.hpp"
@@ -41,7 +42,6 @@ Result<void> check_idempotency_key(std::string_view key) {
   if (key.size() > kIdempotencyKeyMaxBytes) {
     return invalid("idempotency_key", "idempotency_key must be at most 255 bytes, not " + std::to_string(key.size()));
   }
-  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
   if (std::any_of(key.begin(), key.end(), is_control)) {
     return invalid("idempotency_key", "idempotency_key must not contain control characters");
   }
