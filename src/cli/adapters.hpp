@@ -10,7 +10,6 @@
 #include "config/store_url.hpp"
 #include "ops/entropy.hpp"
 #include "ops/sinks.hpp"
-#include "store/store.hpp"
 
 namespace sluice::cli {
 

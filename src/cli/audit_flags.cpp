@@ -1,5 +1,7 @@
 #include "cli/audit_flags.hpp"
 
+#include "ops/audit.hpp"
+
 namespace sluice::cli {
 
 Option actor_flag() {
@@ -11,8 +13,8 @@ Option reason_flag() { return {"--reason", "", "TEXT", "why; goes into the audit
 Option required_reason_flag() { return {"--reason", "", "TEXT", "why; required, and goes into the audit"}; }
 
 Result<void> check_reason(const Session& session) {
-  if (session.dry_run() || !session.arguments().value("--reason").value_or("").empty()) return {};
-  return invalid("--reason", "--reason is required (recorded in the audit)");
+  if (session.dry_run()) return {};
+  return ops::check_reason(session.arguments().value("--reason").value_or(""));
 }
 
 }  // namespace sluice::cli

@@ -6,7 +6,7 @@
 #include "cli/session.hpp"
 #include "cli/table.hpp"
 #include "cli/when.hpp"
-#include "ops/audit_list.hpp"
+#include "ops/audit.hpp"
 #include "ops/event_json.hpp"
 
 namespace sluice::cli {

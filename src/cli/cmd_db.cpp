@@ -68,10 +68,10 @@ Result<Exit> migrate(Session& session) {
   }
   auto store = session.open(*config, Access::create_schema);
   if (!store) return std::move(store).error();
-  const auto steps = (*store)->migrate();
+  const auto steps = ops::migrate(**store);
   if (!steps) return steps.error();
   print_steps(session, *steps);
-  session.note((*store)->display_name() + " is up to date");
+  session.note(ops::name_of(**store) + " is up to date");
   return Exit::ok;
 }
 
@@ -80,7 +80,7 @@ Result<Exit> schema_version(Session& session) {
   if (!config) return config.error();
   auto store = session.open(*config, Access::schema);
   if (!store) return std::move(store).error();
-  const auto schema = (*store)->schema_version();
+  const auto schema = ops::schema_version(**store);
   if (!schema) return schema.error();
   if (session.format() != Format::table) {
     session.out() << ops::JsonObject{}.number("applied", schema->applied).number("known", schema->known).str() << '\n';
@@ -101,7 +101,7 @@ Result<Exit> validate_schema(Session& session) {
   if (!config) return config.error();
   auto store = session.open(*config, Access::schema);
   if (!store) return std::move(store).error();
-  const auto findings = (*store)->validate();
+  const auto findings = ops::validate_schema(**store);
   if (!findings) return findings.error();
   if (session.format() == Format::json) {
     std::vector<std::string> texts;

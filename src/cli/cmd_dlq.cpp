@@ -57,11 +57,11 @@ Result<Exit> groups(Session& session) {
   const auto opened = session.open_existing();
   if (!opened) return opened.error();
   store::Store& store = *opened->store;
-  const auto now = store.now();
+  const auto now = ops::now(store);
   if (!now) return now.error();
   const auto filter = query->filter(store);
   if (!filter) return filter.error();
-  const auto found = store.failure_groups(*filter);
+  const auto found = ops::list_groups(store, *filter);
   if (!found) return found.error();
   print_groups(session, *found, *now);
   return Exit::ok;
@@ -100,7 +100,7 @@ Result<Exit> list_dead(Session& session) {
   if (!page) return page.error();
   const auto found = ops::list_dead(store, *page);
   if (!found) return found.error();
-  const auto now = store.now();
+  const auto now = ops::now(store);
   if (!now) return now.error();
   print_list(session, *found, *now);
   return Exit::ok;

@@ -17,11 +17,7 @@ Result<Exit> ack(Session& session) {
   const auto opened = session.open_existing();
   if (!opened) return opened.error();
   if (session.dry_run()) {
-    const auto whole = ops::whole_fingerprint(*opened->store, fingerprint, "FINGERPRINT");
-    if (!whole) return whole.error();
-    store::EventFilter filter;
-    filter.fingerprint = *whole;
-    const auto groups = opened->store->failure_groups(filter);
+    const auto groups = ops::preview_acknowledge(*opened->store, fingerprint);
     if (!groups) return groups.error();
     session.out() << groups->size() << '\n';
     session.note("dry run: " + counted(static_cast<std::int64_t>(groups->size()), "group") + " with dead letters");

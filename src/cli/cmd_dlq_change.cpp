@@ -12,6 +12,7 @@
 #include "cli/numbers.hpp"
 #include "cli/show_preview.hpp"
 #include "cli/when.hpp"
+#include "core/try.hpp"
 #include "core/words.hpp"
 #include "ops/json_object.hpp"
 #include "ops/operations.hpp"
@@ -25,20 +26,25 @@ constexpr std::int64_t kMost = 10'000'000;
 
 struct Change {
   ops::BulkRequest bulk;
-  std::optional<Uuid> plan;  ///< start this one instead
+  ops::NewSettings settings;  ///< as far as they are given
+  std::optional<Uuid> plan;   ///< start this one instead
   std::optional<ops::ContractSet> contracts;
 
   [[nodiscard]] const ops::ContractSet* contract_set() const { return contracts ? &*contracts : nullptr; }
 };
 
-Result<OperationSettings> settings_of(const Arguments& arguments, const OperationSettings& fallback) {
-  const auto rate = number_of(arguments, {"--rate", fallback.rate, 1});
-  if (!rate) return rate.error();
-  const auto canary = number_of(arguments, {"--canary", fallback.canary, 0});
-  if (!canary) return canary.error();
-  const auto stop = number_of(arguments, {"--stop-percent", fallback.stop_percent, 0, 100});
-  if (!stop) return stop.error();
-  return OperationSettings{*rate, *canary, *stop};
+Result<void> take_setting(const Arguments& arguments, std::string_view flag, std::optional<int>& into) {
+  if (!arguments.value(flag)) return {};
+  SLUICE_TRY(into, number_of(arguments, {flag}));
+  return {};
+}
+
+Result<ops::NewSettings> settings_of(const Arguments& arguments) {
+  ops::NewSettings settings;
+  SLUICE_CHECK(take_setting(arguments, "--rate", settings.rate));
+  SLUICE_CHECK(take_setting(arguments, "--canary", settings.canary));
+  SLUICE_CHECK(take_setting(arguments, "--stop-percent", settings.stop_percent));
+  return settings;
 }
 
 // What needs no store, so that a typo costs no connection.
@@ -64,9 +70,9 @@ Result<Change> change_of(const Arguments& arguments, OperationKind kind) {
     if (!generation) return generation.error();
     request.bulk.to_generation = *generation;
   }
-  const auto settings = settings_of(arguments, {0, 0, kStopPercent});
-  if (!settings) return settings.error();
-  request.bulk.settings = *settings;
+  SLUICE_TRY(request.settings, settings_of(arguments));
+  request.bulk.settings = ops::changed({0, 0, kStopPercent}, request.settings);
+  SLUICE_CHECK(ops::check_settings(request.bulk.settings));
   if (const auto folder = arguments.value("--contracts")) {
     auto files = read_contract_files(*folder, "--contracts");
     if (!files) return std::move(files).error();
@@ -109,12 +115,13 @@ Exit nothing_to_do(const Session& session) {
 }
 
 Result<Exit> start_and_follow(Session& session, const Session::Opened& opened, const store::OperationRecord& planned,
-                              const OperationSettings& settings) {
+                              const ops::NewSettings& settings) {
   const auto agreed = confirm_many(session, question(planned), planned.progress.counts.total);
   if (!agreed) return agreed.error();
   if (!*agreed) return Exit::declined;
   const auto started =
-      opened.store->start_operation(planned.id, planned.progress.counts.total, settings, session.actor(opened.config));
+      ops::start_operation(*opened.store, {planned.id, planned.progress.counts.total, settings, planned.progress.kind},
+                           session.actor(opened.config));
   if (!started) return started.error();
   session.detail("operation " + planned.id.to_string() + " started");
   if (!session.arguments().has("--detach")) return follow_operation(session, opened, planned.id);
@@ -156,7 +163,8 @@ Result<Exit> change_one(Session& session, const Session::Opened& opened, const C
     return Exit::ok;
   }
   const bool discard = request.bulk.kind == OperationKind::discard;
-  const auto changed = discard ? opened.store->discard(id, actor) : opened.store->restore(id, actor);
+  const auto changed =
+      discard ? ops::discard_event(*opened.store, id, actor) : ops::restore_event(*opened.store, id, actor);
   if (!changed) return changed.error();
   if (session.format() == Format::table) {
     session.out() << id.to_string() << (discard ? " is discarded" : " is a dead letter again") << '\n';
@@ -172,15 +180,17 @@ Result<Exit> change_many(Session& session, const Session::Opened& opened, const 
   if (!plan) return plan.error();
   if (plan->operation.progress.counts.total == 0) return nothing_to_do(session);
   if (plan->preview) session.note(ops::in_words(*plan->preview));
-  return start_and_follow(session, opened, plan->operation, request.bulk.settings);
+  return start_and_follow(session, opened, plan->operation, request.settings);
 }
 
-Result<Exit> start_plan(Session& session, const Session::Opened& opened, const Uuid& id) {
-  const auto planned = opened.store->operation(id);
-  if (!planned) return planned.error();
-  const auto settings = settings_of(session.arguments(), planned->progress.settings);
-  if (!settings) return settings.error();
-  return start_and_follow(session, opened, *planned, *settings);
+Result<Exit> start_plan(Session& session, const Session::Opened& opened, const Change& request) {
+  SLUICE_TRY(const auto planned, ops::find_plan(*opened.store, *request.plan, request.bulk.kind));
+  if (session.dry_run()) {
+    print_operation(session, planned);
+    session.note("dry run: would " + question(planned));
+    return Exit::ok;
+  }
+  return start_and_follow(session, opened, planned, request.settings);
 }
 
 Result<Exit> change(Session& session, OperationKind kind) {
@@ -193,7 +203,7 @@ Result<Exit> change(Session& session, OperationKind kind) {
   session.adapters().interruption->arm();
   const auto opened = session.open_existing();
   if (!opened) return opened.error();
-  if (request->plan) return start_plan(session, *opened, *request->plan);
+  if (request->plan) return start_plan(session, *opened, *request);
   if (session.dry_run()) return dry_run(session, *opened, *request);
   if (request->bulk.event_ids.size() == 1) return change_one(session, *opened, *request);
   return change_many(session, *opened, *request);

@@ -66,7 +66,7 @@ Result<Exit> export_ids(const Session& session, store::Store& store, const Redac
   for (const std::string& text : session.arguments().positionals) {
     const auto id = Uuid::parse(text, "ID");
     if (!id) return id.error();
-    const auto event = store.get_event(*id);
+    const auto event = ops::find_event(store, *id);
     if (!event) return event.error();
     if (session.arguments().value("--repro")) return write_repro(session, *event, policy);
     session.out() << ops::export_json(*event, policy) << '\n';

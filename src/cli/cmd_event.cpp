@@ -62,7 +62,7 @@ Result<Exit> list_events(Session& session) {
   request->filter.include_deleted = session.arguments().has("--discarded");
   const auto events = ops::list_events(*opened->store, *request);
   if (!events) return events.error();
-  const auto now = opened->store->now();
+  const auto now = ops::now(*opened->store);
   if (!now) return now.error();
   print_list(session, *events, *now);
   return Exit::ok;

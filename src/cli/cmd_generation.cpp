@@ -69,8 +69,8 @@ Result<Exit> allocate(Session& session) {
     print_plan(session, *generation, GenerationState::allocated);
     return Exit::ok;
   }
-  const auto allocated =
-      (*store)->allocate_generation(*wanted, session.arguments().value("--note").value_or(""), session.actor(*config));
+  const auto allocated = ops::allocate_generation(**store, *wanted, session.arguments().value("--note").value_or(""),
+                                                  session.actor(*config));
   if (!allocated) return allocated.error();
   print_change(session, *allocated);
   return Exit::ok;
@@ -100,7 +100,7 @@ Result<Exit> move(const Session& session, GenerationState to) {
     return Exit::ok;
   }
   print_change(session, moved->deployment);
-  const auto stamped = (*store)->default_generation();
+  const auto stamped = ops::default_generation(**store);
   if (!stamped) return stamped.error();
   session.note("publishers that name no generation use generation " + std::to_string(*stamped));
   return Exit::ok;

@@ -47,18 +47,20 @@ Result<Exit> retire(Session& session) {
   if (!config) return config.error();
   auto store = session.open(*config, Session::Access::existing);
   if (!store) return std::move(store).error();
-  const auto check = ops::check_retire(**store, *generation);
-  if (!check) return check.error();
   if (arguments.has("--check")) {
+    const auto check = ops::check_retire(**store, *generation);
+    if (!check) return check.error();
     print_check(session, *check);
     return check->retirable() ? Exit::ok : Exit::findings;
   }
-  if (auto allowed = ops::allow_retire(*check, force); !allowed) return std::move(allowed).error();
   if (session.dry_run()) {
+    const auto check = ops::check_retire(**store, *generation);
+    if (!check) return check.error();
+    if (auto allowed = ops::allow_retire(*check, force); !allowed) return std::move(allowed).error();
     print_plan(session, *generation, GenerationState::retired);
     return Exit::ok;
   }
-  const auto retired = (*store)->move_generation(*generation, GenerationState::retired, session.actor(*config));
+  const auto retired = ops::retire_generation(**store, *generation, force, session.actor(*config));
   if (!retired) return retired.error();
   print_change(session, *retired);
   if (auto told = name_the_rest(session, **store, *generation); !told) return std::move(told).error();

@@ -18,7 +18,7 @@ std::string executor_name(const ops::Entropy& entropy) {
 }
 
 void announce(const Session& session, const store::Store& store, const mcp::Limits& limits) {
-  session.note("mcp: store " + store.display_name() + ", " +
+  session.note("mcp: store " + ops::name_of(store) + ", " +
                (limits.read_only ? "read-only"
                                  : "at most " + counted(limits.max_rows, "event") + " replayed, " +
                                        std::to_string(limits.max_rate) + " per second"));

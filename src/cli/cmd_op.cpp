@@ -25,9 +25,9 @@ Result<Exit> list_operations(Session& session) {
   if (!limit) return limit.error();
   const auto opened = session.open_existing();
   if (!opened) return opened.error();
-  const auto operations = opened->store->operations(*limit);
+  const auto operations = ops::list_operations(*opened->store, *limit);
   if (!operations) return operations.error();
-  const auto now = opened->store->now();
+  const auto now = ops::now(*opened->store);
   if (!now) return now.error();
   std::vector<std::string> texts;
   Table table{"ID", "KIND", "STATE", "TOTAL", "PROGRESS", "BY", "AGE", "REASON"};
@@ -70,17 +70,17 @@ void print_whole(const Session& session, const store::OperationRecord& operation
 Result<Exit> show_items(const Session& session, store::Operating& store, const Uuid& id) {
   std::int64_t after = 0;
   for (;;) {
-    const auto items = store.operation_items(id, ops::kMaxPage, after);
-    if (!items) return items.error();
-    for (const auto& item : *items) {
-      after = item.place;
+    const auto page = ops::list_items(store, id, ops::kMaxPage, after);
+    if (!page) return page.error();
+    for (const auto& item : page->items) {
       if (session.format() == Format::table) {
         session.out() << item.event_id.to_string() << ' ' << item.state << '\n';
       } else {
         session.out() << ops::to_json(item) << '\n';
       }
     }
-    if (items->size() < static_cast<std::size_t>(ops::kMaxPage)) return Exit::ok;
+    if (!page->next_after) return Exit::ok;
+    after = *page->next_after;
   }
 }
 
@@ -89,7 +89,7 @@ Result<Exit> show_operation(Session& session) {
   if (!id) return id.error();
   const auto opened = session.open_existing();
   if (!opened) return opened.error();
-  const auto operation = opened->store->operation(*id);
+  const auto operation = ops::find_operation(*opened->store, *id);
   if (!operation) return operation.error();
   if (session.arguments().has("--items")) return show_items(session, *opened->store, *id);
   if (session.format() == Format::table) {
@@ -106,7 +106,7 @@ Result<Exit> watch(Session& session) {
   session.adapters().interruption->arm();
   const auto opened = session.open_existing();
   if (!opened) return opened.error();
-  const auto operation = opened->store->operation(*id);
+  const auto operation = ops::find_operation(*opened->store, *id);
   if (!operation) return operation.error();
   if (operation->progress.state == OperationState::planned) {
     Error error{ErrorCode::conflict, Retry::never, "operation " + id->to_string() + " has not been started", "ID", {}};
@@ -122,7 +122,7 @@ Result<Exit> change(Session& session, const store::OperationChange& wanted, cons
   const auto opened = session.open_existing();
   if (!opened) return opened.error();
   if (session.dry_run()) {
-    const auto operation = opened->store->operation(*id);
+    const auto operation = ops::find_operation(*opened->store, *id);
     if (!operation) return operation.error();
     print_operation(session, *operation);
     session.note("dry run: would " + verb + " it");
@@ -133,7 +133,7 @@ Result<Exit> change(Session& session, const store::OperationChange& wanted, cons
     if (!agreed) return agreed.error();
     if (!*agreed) return Exit::declined;
   }
-  const auto changed = opened->store->change_operation(*id, wanted, session.actor(opened->config));
+  const auto changed = ops::steer_operation(*opened->store, *id, wanted, session.actor(opened->config));
   if (!changed) return changed.error();
   print_operation(session, *changed);
   return Exit::ok;
@@ -146,7 +146,7 @@ Result<Exit> cancel(Session& session) { return change(session, {store::Operation
 Result<Exit> rate(Session& session) {
   Arguments given = session.arguments();
   given.values["RATE"] = given.positionals.at(1);
-  const auto wanted = number_of(given, {"RATE", 0, 0});
+  const auto wanted = number_of(given, {"RATE"});
   if (!wanted) return wanted.error();
   return change(session, {store::OperationChange::What::rate, *wanted}, "change the rate of");
 }

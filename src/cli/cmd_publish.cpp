@@ -13,6 +13,7 @@
 #include "ops/await_event.hpp"
 #include "ops/event_json.hpp"
 #include "ops/event_story.hpp"
+#include "ops/generations.hpp"
 #include "ops/json_object.hpp"
 #include "ops/workers.hpp"
 
@@ -28,7 +29,7 @@ constexpr Duration kDefaultTimeout = std::chrono::seconds{30};
 Result<Generation> planned_generation(const Session& session, const config::Config& config) {
   if (config.generation) return *config.generation;
   auto store = session.open(config, Access::existing);
-  if (store) return (*store)->default_generation();
+  if (store) return ops::default_generation(**store);
   if (store.error().code == ErrorCode::not_found) return kFirstGeneration;
   return std::move(store).error();
 }
@@ -66,7 +67,7 @@ ops::Pacing pacing(const Adapters& adapters) {
 // What keeps a pending event from being delivered, in words; empty where nothing does, or where it cannot be told.
 std::string obstacle(store::Store& store, const Uuid& id) {
   const auto story = ops::tell_story(store, id);
-  const auto workers = store.workers(ops::kAliveWithin);
+  const auto workers = ops::live_workers(store);
   if (!story || !workers || story->event.status != Status::pending) return {};
   const Generation generation = story->event.generation;
   const bool served = std::any_of(workers->begin(), workers->end(),

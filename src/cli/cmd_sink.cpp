@@ -19,7 +19,7 @@ const std::string& sink_argument(const Session& session) { return session.argume
 Result<Exit> list_sinks(Session& session) {
   const auto opened = session.open_existing();
   if (!opened) return opened.error();
-  const auto all = opened->store->sinks();
+  const auto all = ops::list_sinks(*opened->store);
   if (!all) return all.error();
   std::vector<std::string> texts;
   Table table{"SINK", "KIND", "STATE", "SINCE", "BY", "WHY", "TARGET", "SUBSCRIPTIONS"};
@@ -38,7 +38,7 @@ Result<Exit> list_sinks(Session& session) {
 }
 
 Result<void> print_sink(const Session& session, store::Store& store, const store::SinkRecord& sink) {
-  const auto now = store.now();
+  const auto now = ops::now(store);
   if (!now) return now.error();
   if (session.format() != Format::table) {
     session.out() << ops::to_json(sink, *now) << '\n';

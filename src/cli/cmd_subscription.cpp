@@ -74,12 +74,9 @@ Result<Exit> remove(Session& session) {
   if (!store) return std::move(store).error();
   const auto generation = Session::generation(*config, **store);
   if (!generation) return generation.error();
-  const auto plan = ops::plan_unsubscribe(**store, *generation, handler);
+  const auto plan = session.dry_run() ? ops::plan_unsubscribe(**store, *generation, handler)
+                                      : ops::unsubscribe(**store, *generation, handler, session.actor(*config));
   if (!plan) return plan.error();
-  if (!session.dry_run()) {
-    auto removed = (*store)->unsubscribe(*generation, handler, session.actor(*config));
-    if (!removed) return std::move(removed).error();
-  }
   if (session.format() == Format::table) {
     session.out() << printable(handler) << '\n';
   } else {

@@ -4,6 +4,16 @@
 
 namespace sluice::cli {
 
+namespace {
+
+std::string range_text(const NumberFlag& flag) {
+  if (flag.least == std::numeric_limits<int>::min()) return "";
+  if (flag.most == std::numeric_limits<int>::max()) return " of at least " + std::to_string(flag.least);
+  return " from " + std::to_string(flag.least) + " to " + std::to_string(flag.most);
+}
+
+}  // namespace
+
 Result<int> number_of(const Arguments& arguments, const NumberFlag& flag) {
   const auto text = arguments.value(flag.name);
   if (!text) return flag.fallback;
@@ -13,10 +23,7 @@ Result<int> number_of(const Arguments& arguments, const NumberFlag& flag) {
     return number;
   }
   const std::string name{flag.name};
-  const bool open = flag.most == std::numeric_limits<int>::max();
-  return invalid(name, name + " must be a whole number " +
-                           (open ? "of at least " + std::to_string(flag.least)
-                                 : "from " + std::to_string(flag.least) + " to " + std::to_string(flag.most)));
+  return invalid(name, name + " must be a whole number" + range_text(flag));
 }
 
 }  // namespace sluice::cli

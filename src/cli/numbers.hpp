@@ -9,9 +9,9 @@
 namespace sluice::cli {
 
 struct NumberFlag {
-  std::string_view name;  ///< `--limit`
-  int fallback = 0;       ///< where the flag is not given
-  int least = 0;
+  std::string_view name;                        ///< `--limit`
+  int fallback = 0;                             ///< where the flag is not given
+  int least = std::numeric_limits<int>::min();  ///< left out: what the use case says about it
   int most = std::numeric_limits<int>::max();
 };
 

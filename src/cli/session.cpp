@@ -2,6 +2,8 @@
 
 #include <ostream>
 
+#include "ops/generations.hpp"
+
 namespace sluice::cli {
 
 Format format_of(const Arguments& arguments) {
@@ -32,7 +34,7 @@ Result<Session::Opened> Session::open_existing() const {
 
 Result<Generation> Session::generation(const config::Config& config, store::Administering& store) {
   if (config.generation) return *config.generation;
-  return store.default_generation();
+  return ops::default_generation(store);
 }
 
 store::Actor Session::actor(const config::Config& config) const {

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cctype>
 
+#include "ops/schema.hpp"
 #include "ops/when.hpp"
 
 namespace sluice::cli {
 
 Result<Timestamp> parse_since(std::string_view text, std::string_view flag, store::Administering& store) {
-  const auto now = store.now();
+  const auto now = ops::now(store);
   if (!now) return now.error();
   if (const auto at = ops::parse_when(text, *now)) return *at;
   return invalid(std::string{flag}, std::string{flag} + ": `" + std::string{text} +

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "store/store.hpp"
+#include "ops/schema.hpp"
 
 namespace sluice::cli {
 

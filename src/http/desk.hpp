@@ -8,8 +8,8 @@
 
 #include "core/retention.hpp"
 #include "ops/entropy.hpp"
+#include "ops/schema.hpp"
 #include "sink/sink.hpp"
-#include "store/store.hpp"
 
 namespace sluice::http {
 

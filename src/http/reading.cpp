@@ -50,7 +50,9 @@ Result<ops::Arguments> body_of(const Call& call, const std::vector<ops::Paramete
   return ops::Arguments::read(parameters, call.request.body);
 }
 
-ops::Parameter reason_parameter() { return {"reason", ops::Parameter::Type::text, true, "why; the audit keeps it"}; }
+ops::Parameter reason_parameter() { return {"reason", ops::Parameter::Type::reason, true, "why; the audit keeps it"}; }
+
+ops::Parameter optional_reason() { return {"reason", ops::Parameter::Type::reason, false, "why; the audit keeps it"}; }
 
 Result<void> check_query(const Call& call, const std::vector<std::string_view>& known) {
   for (const auto& [name, unused] : call.request.query) {

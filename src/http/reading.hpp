@@ -41,6 +41,8 @@ store::Actor actor_of(const Call& call, std::string reason);
 /// A JSON object by the table; an empty body counts as `{}`.
 Result<ops::Arguments> body_of(const Call& call, const std::vector<ops::Parameter>& parameters);
 ops::Parameter reason_parameter();
+/// Of a change that needs none.
+ops::Parameter optional_reason();
 
 /// Refuses parameters that are not among `known`, naming the nearest things that are.
 Result<void> check_query(const Call& call, const std::vector<std::string_view>& known);

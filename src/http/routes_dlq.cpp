@@ -12,7 +12,7 @@ Result<std::string> groups(Desk& desk, const Call& call) {
   if (auto known = check_query(call, {"filter"}); !known) return std::move(known).error();
   const auto filter = filter_of(call, desk.store);
   if (!filter) return filter.error();
-  const auto found = desk.store.failure_groups(*filter);
+  const auto found = ops::list_groups(desk.store, *filter);
   if (!found) return found.error();
   return ops::to_json(*found);
 }
@@ -35,9 +35,10 @@ Result<std::string> count(Desk& desk, const Call& call) {
 }
 
 Result<std::string> acknowledge(Desk& desk, const Call& call) {
-  const auto body = body_of(call, {{"fingerprint", ops::Parameter::Type::text, true, "of the group, or its beginning"},
-                                   reason_parameter(),
-                                   {"undo", ops::Parameter::Type::boolean, false, "it is not known any more"}});
+  const auto body =
+      body_of(call, {{"fingerprint", ops::Parameter::Type::any_text, true, "of the group, or its beginning"},
+                     reason_parameter(),
+                     {"undo", ops::Parameter::Type::boolean, false, "it is not known any more"}});
   if (!body) return body.error();
   const bool known = !body->flag("undo");
   const auto done =

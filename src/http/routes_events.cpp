@@ -57,7 +57,8 @@ Result<std::string> tombstone(Desk& desk, const Call& call, bool discard) {
   const auto body = body_of(call, {reason_parameter()});
   if (!body) return body.error();
   const store::Actor actor = actor_of(call, *body->text("reason"));
-  const auto changed = discard ? desk.store.discard(*id, actor) : desk.store.restore(*id, actor);
+  const auto changed =
+      discard ? ops::discard_event(desk.store, *id, actor) : ops::restore_event(desk.store, *id, actor);
   if (!changed) return changed.error();
   return ops::discarded_json(*id, discard);
 }

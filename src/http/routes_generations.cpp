@@ -29,12 +29,13 @@ Result<std::string> list_generations(Desk& desk, const Call&) {
 }
 
 Result<std::string> allocate(Desk& desk, const Call& call) {
-  const auto body = body_of(call, {{"generation", Type::integer, false, "the number; default: the next free one", 1},
-                                   {"note", Type::text, false, "what it is for"},
-                                   {"reason", Type::text, false, "why; the audit keeps it"}});
+  const auto body = body_of(call, {{"generation", Type::integer, false, "the number; default: the next free one"},
+                                   {"note", Type::any_text, false, "what it is for"},
+                                   optional_reason()});
   if (!body) return body.error();
-  const auto allocated = desk.store.allocate_generation(body->integer("generation"), body->text("note").value_or(""),
-                                                        actor_of(call, body->text("reason").value_or("")));
+  const auto allocated =
+      ops::allocate_generation(desk.store, body->integer("generation"), body->text("note").value_or(""),
+                               actor_of(call, body->text("reason").value_or("")));
   if (!allocated) return allocated.error();
   return ops::to_json(*allocated);
 }
@@ -42,9 +43,10 @@ Result<std::string> allocate(Desk& desk, const Call& call) {
 Result<std::string> move(Desk& desk, const Call& call, GenerationState to) {
   const auto generation = generation_of(call);
   if (!generation) return generation.error();
-  const auto body = body_of(call, {reason_parameter()});
+  const auto body = body_of(call, {optional_reason()});
   if (!body) return body.error();
-  const auto moved = ops::move_generation(desk.store, *generation, to, actor_of(call, *body->text("reason")));
+  const auto moved =
+      ops::move_generation(desk.store, *generation, to, actor_of(call, body->text("reason").value_or("")));
   if (!moved) return moved.error();
   return ops::to_json(moved->deployment);
 }
@@ -56,13 +58,10 @@ Result<std::string> retire(Desk& desk, const Call& call) {
   const auto generation = generation_of(call);
   if (!generation) return generation.error();
   const auto body =
-      body_of(call, {reason_parameter(), {"force", Type::boolean, false, "leave behind what is pending or in flight"}});
+      body_of(call, {optional_reason(), {"force", Type::boolean, false, "leave behind what is pending or in flight"}});
   if (!body) return body.error();
-  const auto check = ops::check_retire(desk.store, *generation);
-  if (!check) return check.error();
-  if (auto allowed = ops::allow_retire(*check, body->flag("force")); !allowed) return std::move(allowed).error();
-  const auto retired =
-      desk.store.move_generation(*generation, GenerationState::retired, actor_of(call, *body->text("reason")));
+  const auto retired = ops::retire_generation(desk.store, *generation, body->flag("force"),
+                                              actor_of(call, body->text("reason").value_or("")));
   if (!retired) return retired.error();
   return ops::to_json(*retired);
 }

@@ -12,22 +12,22 @@ namespace {
 
 using ops::Parameter;
 using Type = Parameter::Type;
-constexpr int kMostPerSecond = 1'000'000;
+// Whatever the use case refuses: any other bound here would be a second opinion.
+constexpr std::int64_t kLeast = std::numeric_limits<int>::min();
+constexpr std::int64_t kMost = std::numeric_limits<int>::max();
 
 std::vector<Parameter> pace() {
-  return {{"rate", Type::integer, false, "events per second; 0: as fast as they are delivered", 0, kMostPerSecond},
-          {"canary", Type::integer, false, "this many first, and the rest when they went well", 0, kMostPerSecond},
-          {"stop_percent", Type::integer, false, "stops when more than this share fails again", 0, 100}};
+  return {{"rate", Type::integer, false, "events per second; 0: as fast as they are delivered", kLeast, kMost},
+          {"canary", Type::integer, false, "this many first, and the rest when they went well", kLeast, kMost},
+          {"stop_percent", Type::integer, false, "stops when more than this share fails again", kLeast, kMost}};
 }
 
-OperationSettings settings_of(const ops::Arguments& body, OperationSettings settings) {
-  const auto take = [&body](std::string_view name, int& into) {
-    if (const auto given = body.integer(name)) into = static_cast<int>(*given);
+ops::NewSettings settings_of(const ops::Arguments& body) {
+  const auto setting = [&body](std::string_view name) {
+    const auto given = body.integer(name);
+    return given ? std::optional{static_cast<int>(*given)} : std::nullopt;
   };
-  take("rate", settings.rate);
-  take("canary", settings.canary);
-  take("stop_percent", settings.stop_percent);
-  return settings;
+  return {setting("rate"), setting("canary"), setting("stop_percent")};
 }
 
 std::vector<Parameter> plan_parameters() {
@@ -37,7 +37,7 @@ std::vector<Parameter> plan_parameters() {
                              {"except", Type::uuids, false, "not these, of what the filter names"},
                              {"all", Type::boolean, false, "every dead letter, where no filter is given"},
                              {"to_generation", Type::integer, false, "of a replay; default: the newest live one", 1},
-                             {"reason", Type::text, false, "why; needed when it is started, at the latest"},
+                             {"reason", Type::reason, false, "why; needed when it is started, at the latest"},
                              {"dry_run", Type::boolean, false, "only say what would happen"}};
   for (const Parameter& parameter : pace()) all.push_back(parameter);
   return all;
@@ -62,7 +62,7 @@ Result<ops::BulkRequest> request_of(const ops::Arguments& body) {
     return invalid("filter", "say which events: filter, event_ids, or all: true for every dead letter");
   }
   request.to_generation = body.integer("to_generation");
-  request.settings = settings_of(body, {});
+  request.settings = ops::changed(request.settings, settings_of(body));
   return request;
 }
 
@@ -90,12 +90,9 @@ Result<std::string> start(Desk& desk, const Call& call) {
   parameters.push_back(reason_parameter());
   const auto body = body_of(call, parameters);
   if (!body) return body.error();
-  const auto planned = desk.store.operation(*id);
-  if (!planned) return planned.error();
-  const OperationSettings settings = settings_of(*body, planned->progress.settings);
-  if (auto checked = ops::check_settings(settings); !checked) return std::move(checked).error();
   const auto started =
-      desk.store.start_operation(*id, *body->integer("count"), settings, actor_of(call, *body->text("reason")));
+      ops::start_operation(desk.store, {*id, *body->integer("count"), settings_of(*body), std::nullopt},
+                           actor_of(call, *body->text("reason")));
   if (!started) return started.error();
   if (desk.wake) desk.wake();
   return ops::to_json(*started);
@@ -105,17 +102,15 @@ Result<std::string> list_operations(Desk& desk, const Call& call) {
   if (auto known = check_query(call, {"limit"}); !known) return std::move(known).error();
   const auto limit = number_parameter(call, "limit", 50, 1, ops::kMaxPage);
   if (!limit) return limit.error();
-  const auto found = desk.store.operations(*limit);
+  const auto found = ops::list_operations(desk.store, *limit);
   if (!found) return found.error();
-  std::vector<std::string> texts;
-  for (const auto& operation : *found) texts.push_back(ops::to_json(operation));
-  return ops::JsonObject{}.array("operations", texts).str();
+  return ops::to_json(*found);
 }
 
 Result<std::string> show_operation(Desk& desk, const Call& call) {
   const auto id = id_of(call);
   if (!id) return id.error();
-  const auto found = desk.store.operation(*id);
+  const auto found = ops::find_operation(desk.store, *id);
   if (!found) return found.error();
   return ops::to_json(*found);
 }
@@ -128,27 +123,21 @@ Result<std::string> items(Desk& desk, const Call& call) {
   if (!limit) return limit.error();
   const auto after = number_parameter(call, "after", 0, 0, std::numeric_limits<int>::max());
   if (!after) return after.error();
-  if (const auto exists = desk.store.operation(*id); !exists) return exists.error();
-  const auto found = desk.store.operation_items(*id, *limit, *after);
+  const auto found = ops::list_items(desk.store, *id, *limit, *after);
   if (!found) return found.error();
-  std::vector<std::string> texts;
-  for (const auto& item : *found) texts.push_back(ops::to_json(item));
-  ops::JsonObject object;
-  object.array("items", texts);
-  const bool full = found->size() == static_cast<std::size_t>(*limit);
-  return full ? object.number("next_after", found->back().place).str() : object.raw("next_after", "null").str();
+  return ops::to_json(*found);
 }
 
 Result<std::string> change(Desk& desk, const Call& call, store::OperationChange::What what) {
   const auto id = id_of(call);
   if (!id) return id.error();
-  std::vector<Parameter> parameters{{"reason", Type::text, false, "why; the audit keeps it"}};
+  std::vector<Parameter> parameters{optional_reason()};
   const bool rate = what == store::OperationChange::What::rate;
-  if (rate) parameters.push_back({"rate", Type::integer, true, "events per second; 0: no limit", 0, kMostPerSecond});
+  if (rate) parameters.push_back({"rate", Type::integer, true, "events per second; 0: no limit", kLeast, kMost});
   const auto body = body_of(call, parameters);
   if (!body) return body.error();
   const store::OperationChange wanted{what, rate ? static_cast<int>(*body->integer("rate")) : 0};
-  const auto changed = desk.store.change_operation(*id, wanted, actor_of(call, body->text("reason").value_or("")));
+  const auto changed = ops::steer_operation(desk.store, *id, wanted, actor_of(call, body->text("reason").value_or("")));
   if (!changed) return changed.error();
   if (desk.wake) desk.wake();
   return ops::to_json(*changed);

@@ -5,6 +5,7 @@
 #include "http/reading.hpp"
 #include "http/routes.hpp"
 #include "ops/json_object.hpp"
+#include "ops/schema.hpp"
 
 namespace sluice::http {
 namespace {
@@ -19,9 +20,8 @@ Response health(const Call&) { return json_response(200, R"({"status":"ok"})"); 
 Response readiness(Desk& desk) {
   if (desk.ready && !desk.ready()) return problem(503, "stopping", "the daemon is stopping");
   // The subscriptions, because a database can answer and have lost its schema.
-  const auto registry = desk.store.registry(desk.generation);
-  if (!registry) {
-    Error error = registry.error();
+  if (const auto ready = ops::check_ready(desk.store, desk.generation); !ready) {
+    Error error = ready.error();
     error.code = ErrorCode::unavailable;
     return problem(error);
   }

@@ -4,6 +4,7 @@
 #include "http/reading.hpp"
 #include "http/routes.hpp"
 #include "ops/json_object.hpp"
+#include "ops/schema.hpp"
 #include "ops/sinks.hpp"
 
 namespace sluice::http {
@@ -36,7 +37,7 @@ std::optional<sink::SinkStatus> here(const Desk& desk, const std::string& name) 
 }
 
 Result<std::string> list_sinks(Desk& desk, const Call&) {
-  const auto all = desk.store.sinks();
+  const auto all = ops::list_sinks(desk.store);
   if (!all) return all.error();
   std::vector<std::string> texts;
   for (const store::SinkRecord& sink : all->sinks) {
@@ -57,7 +58,7 @@ Result<std::string> change(Desk& desk, const Call& call, SwitchSink use) {
   const auto changed = use(desk.store, call.path.at("name"), actor_of(call, *body->text("reason")));
   if (!changed) return changed.error();
   if (desk.sinks != nullptr) desk.sinks->refresh();
-  const auto now = desk.store.now();
+  const auto now = ops::now(desk.store);
   if (!now) return now.error();
   return to_json(*changed, *now, here(desk, changed->declared.name));
 }

@@ -3,10 +3,11 @@
 
 #include "http/reading.hpp"
 #include "http/routes.hpp"
-#include "ops/audit_list.hpp"
+#include "ops/audit.hpp"
 #include "ops/doctor.hpp"
 #include "ops/json_object.hpp"
 #include "ops/overview.hpp"
+#include "ops/schema.hpp"
 #include "ops/status_report.hpp"
 #include "ops/storage_report.hpp"
 #include "ops/subscriptions.hpp"
@@ -21,11 +22,11 @@ Result<std::string> me(Desk& desk, const Call& call) {
       .text("name", call.caller.name)
       .text("role", name(call.caller.role))
       .text("version", desk.version)
-      .text("store", desk.store.display_name())
+      .text("store", ops::name_of(desk.store))
       .number("generation", desk.generation)
       .boolean("tokens_required", call.caller.by_token)
       .boolean("read_only", desk.read_only)
-      .raw("capabilities", ops::JsonObject{}.boolean("listen", desk.store.capabilities().listen).str())
+      .raw("capabilities", ops::JsonObject{}.boolean("listen", ops::listens(desk.store)).str())
       .str();
 }
 
@@ -71,7 +72,7 @@ Result<std::string> subscriptions(Desk& desk, const Call&) {
 Result<void> take_time(Desk& desk, const Call& call, std::string_view name, std::optional<Timestamp>& into) {
   const auto text = call.request.parameter(name);
   if (!text) return {};
-  const auto now = desk.store.now();
+  const auto now = ops::now(desk.store);
   if (!now) return now.error();
   into = ops::parse_when(*text, *now);
   if (into) return {};

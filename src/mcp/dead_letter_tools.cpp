@@ -48,7 +48,7 @@ Result<std::string> list_events(const Call& call) {
 Result<std::string> list_clusters(const Call& call) {
   const auto filter = filter_of(call);
   if (!filter) return filter.error();
-  auto groups = call.desk.store.failure_groups(*filter);
+  auto groups = ops::list_groups(call.desk.store, *filter);
   if (!groups) return std::move(groups).error();
   const auto most = static_cast<std::size_t>(*call.arguments.integer("limit"));
   return ops::redacted_json({*std::move(groups), most}, call.desk.redaction);

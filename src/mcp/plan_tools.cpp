@@ -55,7 +55,7 @@ Error in_tool_words(Error error) {
       error.hint = "call plan_replay again and use its token";
       break;
     case ErrorCode::invalid:
-      error.hint = "confirm_count must be the total that plan_replay answered";
+      if (error.field == "confirm_count") error.hint = "confirm_count must be the total that plan_replay answered";
       break;
     default:
       break;
@@ -63,20 +63,16 @@ Error in_tool_words(Error error) {
   return error;
 }
 
-Result<OperationSettings> settings_of(const Call& call) {
+Result<ops::NewSettings> settings_of(const Call& call) {
   const auto rate = call.desk.allowance.rate(call.arguments.integer("rate"));
   if (!rate) return rate.error();
-  return OperationSettings{*rate, static_cast<int>(*call.arguments.integer("canary")),
-                           static_cast<int>(*call.arguments.integer("stop_percent"))};
+  return ops::NewSettings{*rate, static_cast<int>(*call.arguments.integer("canary")),
+                          static_cast<int>(*call.arguments.integer("stop_percent"))};
 }
 
 Result<void> may_start(const Call& call, const Uuid& id) {
-  const auto planned = call.desk.store.operation(id);
+  const auto planned = ops::find_plan(call.desk.store, id, OperationKind::replay);
   if (!planned) return in_tool_words(planned.error());
-  if (planned->progress.kind != OperationKind::replay) {
-    return invalid("token", "token names a plan to " + std::string{name(planned->progress.kind)} +
-                                " events; only replays are executed here");
-  }
   return call.desk.allowance.check_rows(planned->progress.counts.total);
 }
 
@@ -86,7 +82,8 @@ Result<std::string> execute(const Call& call) {
   const Uuid id = call.arguments.uuid("token");
   if (auto allowed = may_start(call, id); !allowed) return std::move(allowed).error();
   const std::int64_t confirmed = *call.arguments.integer("confirm_count");
-  auto started = call.desk.store.start_operation(id, confirmed, *settings, call.audited());
+  auto started =
+      ops::start_operation(call.desk.store, {id, confirmed, *settings, OperationKind::replay}, call.audited());
   // A lost answer counts: it may run.
   if (started || started.error().retry == Retry::in_doubt) {
     call.desk.allowance.spend(confirmed);
@@ -97,7 +94,7 @@ Result<std::string> execute(const Call& call) {
 }
 
 Result<std::string> show_operation(const Call& call) {
-  const auto operation = call.desk.store.operation(call.arguments.uuid("operation_id"));
+  const auto operation = ops::find_operation(call.desk.store, call.arguments.uuid("operation_id"));
   if (!operation) return operation.error();
   return ops::to_json(*operation);
 }
@@ -106,7 +103,7 @@ std::vector<Parameter> execute_parameters() {
   return {
       {"token", Type::uuid, true, "token of plan_replay"},
       {"confirm_count", Type::integer, true, "total of that plan: how many events you mean to replay", 1},
-      {"reason", Type::text, true, kReasonWords},
+      {"reason", Type::reason, true, kReasonWords},
       {"rate", Type::integer, false, "Events per second; left out: the highest that this server allows", 1},
       {"canary", Type::integer, false, "So many first, the rest only when they went well", 1, kLargestCanary, kCanary},
       {"stop_percent", Type::integer, false, "Stops by itself when more than this share fails again", 0,

@@ -47,7 +47,7 @@ Tool replay_tool(std::string_view name, std::string_view title, std::string_view
               "the others of its kind. The audit keeps your name and the reason. Next: get_dlq_event_detail until "
               "status is delivered, or failed again.",
           {{"event_id", Type::uuid, true, "The event, by event_id of list_dlq_events"},
-           {"reason", Type::text, true, kReasonWords},
+           {"reason", Type::reason, true, kReasonWords},
            {"to_generation", Type::integer, false, kGenerationWords, 1}},
           replay_schema(),
           {.read_only = false, .destructive = true, .idempotent = false, .open_world = true},

@@ -11,7 +11,7 @@
 #include "mcp/allowance.hpp"
 #include "ops/arguments.hpp"
 #include "ops/entropy.hpp"
-#include "store/store.hpp"
+#include "ops/schema.hpp"
 
 namespace sluice::mcp {
 

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <utility>
 
+#include "core/try.hpp"
 #include "ops/json_object.hpp"
 
 namespace sluice::ops {
@@ -23,6 +24,7 @@ std::string_view json_type(Type type) {
       return "array";
     case Type::text:
     case Type::any_text:
+    case Type::reason:
     case Type::uuid:
       break;
   }
@@ -35,7 +37,8 @@ std::string schema_of(const Parameter& parameter) {
   if (parameter.type == Type::uuid) object.text("format", "uuid");
   if (parameter.type == Type::uuids) object.raw("items", R"({"type":"string","format":"uuid"})");
   if (parameter.type == Type::texts) object.raw("items", R"({"type":"string"})");
-  if (parameter.type == Type::text) object.number("minLength", 1).number("maxLength", kMaxTextBytes);
+  const bool bounded = parameter.type == Type::text || parameter.type == Type::reason;
+  if (bounded) object.number("minLength", 1).number("maxLength", kMaxTextBytes);
   if (parameter.least != std::numeric_limits<std::int64_t>::min()) object.number("minimum", parameter.least);
   if (parameter.most != std::numeric_limits<std::int64_t>::max()) object.number("maximum", parameter.most);
   if (parameter.standard) object.number("default", *parameter.standard);
@@ -98,6 +101,7 @@ Result<Arguments> Arguments::read(const std::vector<Parameter>& parameters, std:
   for (const Parameter& parameter : parameters) {
     const bool given = std::any_of(members->begin(), members->end(),
                                    [&](const json::Member& member) { return member.name == parameter.name; });
+    if (!given && parameter.required && parameter.type == Type::reason) SLUICE_CHECK(check_reason(""));
     if (!given && parameter.required) {
       return invalid(std::string{parameter.name}, std::string{parameter.name} + " is missing");
     }
@@ -121,7 +125,10 @@ Result<void> Arguments::take(const Parameter& parameter, std::string_view raw, c
   }
   auto text = json::string_value(raw, parameter.name, limits);
   if (!text) return refused(parameter, "a string");
-  if (parameter.type == Type::any_text) {
+  if (parameter.type == Type::reason) {
+    SLUICE_CHECK(parameter.required ? check_reason(*text) : check_optional_reason(*text));
+  }
+  if (parameter.type == Type::any_text || parameter.type == Type::reason) {
     texts_.emplace(parameter.name, *std::move(text));
     return {};
   }

@@ -13,6 +13,7 @@
 #include <sluice/result.hpp>
 #include <sluice/uuid.hpp>
 #include "core/json.hpp"
+#include "ops/audit.hpp"
 
 namespace sluice::ops {
 
@@ -20,6 +21,7 @@ struct Parameter {
   enum class Type {
     text,
     any_text,  ///< also an empty or a long one, with whatever characters
+    reason,    ///< why a change is made, checked as check_reason does; optional: as check_optional_reason does
     uuid,
     integer,
     boolean,
@@ -35,8 +37,6 @@ struct Parameter {
   std::optional<std::int64_t> standard{};  ///< of an integer: what counts when it is left out
 };
 
-/// No text may be longer.
-inline constexpr std::size_t kMaxTextBytes = 4096;
 /// No list may be longer.
 inline constexpr std::size_t kMaxListed = 10'000;
 

@@ -4,7 +4,9 @@
 #include <charconv>
 #include <utility>
 
+#include "core/try.hpp"
 #include "core/words.hpp"
+#include "ops/audit.hpp"
 #include "ops/event_json.hpp"
 #include "ops/json_object.hpp"
 
@@ -71,6 +73,7 @@ std::string in_words(const DeadTally& tally) {
 Result<std::string> whole_fingerprint(store::Triaging& store, const std::string& given, const std::string& field) {
   constexpr std::size_t kWhole = 16;
   constexpr int kNamed = 4;
+  if (given.empty()) return invalid(field, field + " must not be empty: it would begin every fingerprint");
   if (given.size() >= kWhole) return given;
   const auto found = store.fingerprints(given, kNamed);
   if (!found) return found.error();
@@ -85,11 +88,22 @@ Result<std::string> whole_fingerprint(store::Triaging& store, const std::string&
 
 Result<Acknowledged> acknowledge(store::Triaging& store, const std::string& fingerprint, bool known,
                                  const store::Actor& actor) {
+  SLUICE_CHECK(check_reason(actor.reason));
   auto whole = whole_fingerprint(store, fingerprint, "fingerprint");
   if (!whole) return std::move(whole).error();
   const auto groups = store.acknowledge(*whole, known, actor);
   if (!groups) return groups.error();
   return Acknowledged{*std::move(whole), known, *groups};
+}
+
+Result<std::vector<store::FailureGroup>> list_groups(store::Triaging& store, const store::EventFilter& filter) {
+  return store.failure_groups(filter);
+}
+
+Result<std::vector<store::FailureGroup>> preview_acknowledge(store::Triaging& store, const std::string& fingerprint) {
+  store::EventFilter filter;
+  SLUICE_TRY(filter.fingerprint, whole_fingerprint(store, fingerprint, "fingerprint"));
+  return store.failure_groups(filter);
 }
 
 std::string_view state_of(const store::FailureGroup& group) {

@@ -35,8 +35,11 @@ Result<DeadTally> tally_dead(store::Triaging& store, std::int64_t cap);
 /// `5 dead letters, 4 acknowledged`
 std::string in_words(const DeadTally& tally);
 
+/// The most numerous first.
+Result<std::vector<store::FailureGroup>> list_groups(store::Triaging& store, const store::EventFilter& filter);
+
 /// The fingerprint that `given` is the beginning of; `given` itself where nothing failed like that. Refused, naming
-/// `field`, where several begin so.
+/// `field`, where it is empty or several begin so.
 Result<std::string> whole_fingerprint(store::Triaging& store, const std::string& given, const std::string& field);
 
 /// open: nobody said that they know; came_back: somebody did, and it happened again since.
@@ -50,8 +53,12 @@ struct Acknowledged {
 };
 
 /// Marks every group of the fingerprint, which may be its beginning. not_found when nothing ever failed like that.
+/// Needs a reason.
 Result<Acknowledged> acknowledge(store::Triaging& store, const std::string& fingerprint, bool known,
                                  const store::Actor& actor);
+
+/// The groups with dead letters that it would mark. Changes nothing.
+Result<std::vector<store::FailureGroup>> preview_acknowledge(store::Triaging& store, const std::string& fingerprint);
 
 std::string to_json(const Acknowledged& done);
 std::string to_json(const DeadList& list);

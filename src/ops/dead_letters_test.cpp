@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "ops/audit_list.hpp"
+#include "ops/audit.hpp"
 #include "ops/event_export.hpp"
 #include "ops/event_query.hpp"
 #include "ops/event_tail.hpp"

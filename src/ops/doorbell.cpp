@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "core/try.hpp"
+#include "ops/audit.hpp"
+
 namespace sluice::ops {
 namespace {
 
@@ -30,6 +33,7 @@ Result<store::DoorbellMode> doorbell(store::Store& store) {
 
 Result<void> set_doorbell(store::Store& store, store::DoorbellMode mode, const store::Actor& actor) {
   if (auto checked = check_doorbell(store); !checked) return checked;
+  SLUICE_CHECK(check_optional_reason(actor.reason));
   return store.set_doorbell(mode, actor);
 }
 

@@ -21,6 +21,8 @@ Result<void> check_page(int limit) {
   return invalid("limit", "limit must be from 1 to " + std::to_string(kMaxPage));
 }
 
+Result<store::EventRecord> find_event(store::Administering& store, const Uuid& id) { return store.get_event(id); }
+
 Result<EventList> list_events(store::Administering& store, const ListRequest& request) {
   if (auto limit = check_page(request.limit); !limit) return std::move(limit).error();
   const auto& filter = request.filter;

@@ -16,6 +16,9 @@ Result<void> check_page(int limit);
 /// A cursor that is a position: none for the first page.
 Result<std::optional<std::int64_t>> read_position(const std::optional<std::string>& cursor);
 
+/// not_found when there is none.
+Result<store::EventRecord> find_event(store::Administering& store, const Uuid& id);
+
 struct ListRequest {
   store::EventFilter filter;
   int limit = 50;                     ///< 1 to kMaxPage

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/try.hpp"
+#include "ops/audit.hpp"
 #include "ops/json_object.hpp"
 
 namespace sluice::ops {
@@ -31,6 +33,20 @@ Result<Generation> preview_allocation(store::Administering& store, std::optional
   return *wanted;
 }
 
+Result<store::Deployment> allocate_generation(store::Administering& store, std::optional<Generation> wanted,
+                                              const std::string& note, const store::Actor& actor) {
+  if (wanted && *wanted < kFirstGeneration) {
+    return invalid("generation", "generation must be a whole number of at least 1");
+  }
+  if (note.size() > kMaxTextBytes) {
+    return invalid("note", "note must be a text of at most " + std::to_string(kMaxTextBytes) + " bytes");
+  }
+  SLUICE_CHECK(check_optional_reason(actor.reason));
+  return store.allocate_generation(wanted, note, actor);
+}
+
+Result<Generation> default_generation(store::Administering& store) { return store.default_generation(); }
+
 Result<store::Deployment> preview_move(store::Administering& store, Generation generation, GenerationState to) {
   const auto all = store.deployments();
   if (!all) return all.error();
@@ -47,6 +63,7 @@ Result<store::Deployment> preview_move(store::Administering& store, Generation g
 
 Result<MovedGeneration> move_generation(store::Administering& store, Generation generation, GenerationState to,
                                         const store::Actor& actor) {
+  SLUICE_CHECK(check_optional_reason(actor.reason));
   auto moved = store.move_generation(generation, to, actor);
   if (moved) return MovedGeneration{*std::move(moved), true};
   if (moved.error().code != ErrorCode::conflict) return std::move(moved).error();

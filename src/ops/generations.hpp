@@ -12,6 +12,13 @@ namespace sluice::ops {
 /// What allocating would yield; conflict when `wanted` exists already. Changes nothing.
 Result<Generation> preview_allocation(store::Administering& store, std::optional<Generation> wanted);
 
+/// The next free number, or `wanted`; conflict when that exists already.
+Result<store::Deployment> allocate_generation(store::Administering& store, std::optional<Generation> wanted,
+                                              const std::string& note, const store::Actor& actor);
+
+/// Where events go of those who name no generation: the newest live one.
+Result<Generation> default_generation(store::Administering& store);
+
 /// A generation after a change, or as it was found.
 struct MovedGeneration {
   store::Deployment deployment;

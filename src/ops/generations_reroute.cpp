@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "ops/audit.hpp"
 #include "ops/generations.hpp"
 #include "ops/json_object.hpp"
 
@@ -26,6 +27,10 @@ Result<ReroutePlan> plan_reroute(store::Store& store, Generation from, Generatio
 RerouteReport reroute(store::Administering& store, const ReroutePlan& plan, int batch, const store::Actor& actor,
                       const RerouteProgress& go_on) {
   RerouteReport report;
+  if (auto checked = check_reason(actor.reason); !checked) {
+    report.failed = std::move(checked).error();
+    return report;
+  }
   for (;;) {
     auto moved = store.reroute(plan.from.generation, plan.to.generation, batch, actor);
     if (!moved) {

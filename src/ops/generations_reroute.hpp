@@ -29,7 +29,7 @@ struct RerouteReport {
 using RerouteProgress = std::function<bool(std::int64_t moved)>;
 
 /// Each batch is a transaction and an audit entry of its own, so that it can be stopped anywhere and
-/// repeated. Events in flight stay where they are.
+/// repeated. Events in flight stay where they are. Needs a reason.
 RerouteReport reroute(store::Administering& store, const ReroutePlan& plan, int batch, const store::Actor& actor,
                       const RerouteProgress& go_on);
 

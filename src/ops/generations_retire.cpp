@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "core/try.hpp"
 #include "core/words.hpp"
+#include "ops/audit.hpp"
 #include "ops/generations.hpp"
 #include "ops/json_object.hpp"
 
@@ -136,6 +138,14 @@ Result<void> allow_retire(const RetireCheck& check, bool force) {
                    ? "let its workers finish, or move the events with `sluice generation reroute`; --force leaves them "
                      "behind"
                    : end_publisher(check.publishers.front())};
+}
+
+Result<store::Deployment> retire_generation(store::Store& store, Generation generation, bool force,
+                                            const store::Actor& actor) {
+  SLUICE_CHECK(check_optional_reason(actor.reason));
+  SLUICE_TRY(const auto check, check_retire(store, generation));
+  SLUICE_CHECK(allow_retire(check, force));
+  return store.move_generation(generation, GenerationState::retired, actor);
 }
 
 std::string to_json(const RetireCheck& check) {

@@ -28,6 +28,10 @@ Result<RetireCheck> check_retire(store::Store& store, Generation generation);
 /// Changes nothing.
 Result<void> allow_retire(const RetireCheck& check, bool force);
 
+/// Checks, and retires what may be.
+Result<store::Deployment> retire_generation(store::Store& store, Generation generation, bool force,
+                                            const store::Actor& actor);
+
 std::string to_json(const RetireCheck& check);
 
 }  // namespace sluice::ops

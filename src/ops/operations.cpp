@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "core/try.hpp"
+#include "ops/audit.hpp"
+#include "ops/event_list.hpp"
 #include "ops/json_object.hpp"
 
 namespace sluice::ops {
@@ -32,6 +35,11 @@ Result<store::EventFilter> filter_of(store::Store& store, const BulkRequest& req
   return filter;
 }
 
+Result<void> check_range(const std::string& setting, int value, int most) {
+  if (value >= 0 && value <= most) return {};
+  return invalid(setting, setting + " must be a whole number from 0 to " + std::to_string(most));
+}
+
 Result<BulkForecast> forecast_query(store::Store& store, const BulkRequest& request, const ContractSet* contracts) {
   if (auto checked = check_settings(request.settings); !checked) return std::move(checked).error();
   const auto filter = filter_of(store, request);
@@ -57,17 +65,59 @@ Result<BulkForecast> forecast_query(store::Store& store, const BulkRequest& requ
 }  // namespace
 
 Result<void> check_settings(const OperationSettings& settings) {
-  if (settings.rate < 0) return invalid("rate", "rate must be at least 1 event per second, or 0 for no limit");
-  if (settings.canary < 0) return invalid("canary", "canary must be a number of events, 0 for none");
-  if (settings.stop_percent < 0 || settings.stop_percent > 100) {
-    return invalid("stop_percent", "stop_percent must be from 0 to 100");
-  }
-  return {};
+  SLUICE_CHECK(check_range("rate", settings.rate, kMostPerSecond));
+  SLUICE_CHECK(check_range("canary", settings.canary, kMostPerSecond));
+  return check_range("stop_percent", settings.stop_percent, 100);
+}
+
+OperationSettings changed(OperationSettings settings, const NewSettings& anew) {
+  return {anew.rate.value_or(settings.rate), anew.canary.value_or(settings.canary),
+          anew.stop_percent.value_or(settings.stop_percent)};
+}
+
+Result<store::OperationRecord> find_plan(store::Operating& store, const Uuid& id, std::optional<OperationKind> kind) {
+  SLUICE_TRY(auto planned, store.operation(id));
+  if (!kind || planned.progress.kind == *kind) return planned;
+  return invalid("token", "token names a plan to " + std::string{name(planned.progress.kind)} + " events, not to " +
+                              std::string{name(*kind)} + " them");
+}
+
+Result<store::OperationRecord> start_operation(store::Operating& store, const StartRequest& request,
+                                               const store::Actor& actor) {
+  SLUICE_CHECK(check_reason(actor.reason));
+  SLUICE_TRY(const auto planned, find_plan(store, request.id, request.kind));
+  const OperationSettings settings = changed(planned.progress.settings, request.settings);
+  SLUICE_CHECK(check_settings(settings));
+  return store.start_operation(request.id, request.count, settings, actor);
+}
+
+Result<store::OperationRecord> steer_operation(store::Operating& store, const Uuid& id,
+                                               const store::OperationChange& change, const store::Actor& actor) {
+  SLUICE_CHECK(check_optional_reason(actor.reason));
+  SLUICE_CHECK(check_range("rate", change.rate, kMostPerSecond));
+  return store.change_operation(id, change, actor);
+}
+
+Result<store::OperationRecord> find_operation(store::Operating& store, const Uuid& id) { return store.operation(id); }
+
+Result<std::vector<store::OperationRecord>> list_operations(store::Operating& store, int limit) {
+  SLUICE_CHECK(check_page(limit));
+  return store.operations(limit);
+}
+
+Result<ItemPage> list_items(store::Operating& store, const Uuid& id, int limit, std::int64_t after) {
+  SLUICE_CHECK(check_page(limit));
+  SLUICE_CHECK(store.operation(id));  // else one that does not exist would have no items
+  SLUICE_TRY(auto items, store.operation_items(id, limit, after));
+  ItemPage page{std::move(items), std::nullopt};
+  if (page.items.size() == static_cast<std::size_t>(limit)) page.next_after = page.items.back().place;
+  return page;
 }
 
 Result<BulkPlan> plan_bulk(store::Store& store, const BulkRequest& request, const store::Actor& actor,
                            const Entropy& entropy, const ContractSet* contracts) {
-  if (auto checked = check_settings(request.settings); !checked) return std::move(checked).error();
+  SLUICE_CHECK(check_optional_reason(actor.reason));
+  SLUICE_CHECK(check_settings(request.settings));
   auto filter = filter_of(store, request);
   if (!filter) return std::move(filter).error();
 
@@ -143,6 +193,20 @@ std::string to_json(const store::OperationRecord& operation) {
 
 std::string to_json(const store::OperationItem& item) {
   return JsonObject{}.number("place", item.place).uuid("event_id", item.event_id).text("state", item.state).str();
+}
+
+std::string to_json(const std::vector<store::OperationRecord>& operations) {
+  std::vector<std::string> texts;
+  for (const auto& operation : operations) texts.push_back(to_json(operation));
+  return JsonObject{}.array("operations", texts).str();
+}
+
+std::string to_json(const ItemPage& page) {
+  std::vector<std::string> texts;
+  for (const auto& item : page.items) texts.push_back(to_json(item));
+  JsonObject object;
+  object.array("items", texts);
+  return add_number(object, "next_after", page.next_after).str();
 }
 
 std::string to_json(const BulkPlan& plan) {

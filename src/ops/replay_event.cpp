@@ -1,18 +1,30 @@
 #include "ops/replay_event.hpp"
 
+#include "core/try.hpp"
+#include "ops/audit.hpp"
 #include "ops/json_object.hpp"
 
 namespace sluice::ops {
 
 Result<store::ReplayReport> replay_event(store::Administering& store, const Uuid& id,
                                          std::optional<Generation> to_generation, const store::Actor& actor) {
-  if (actor.reason.empty()) return invalid("reason", "reason is required (recorded in the audit)");
+  SLUICE_CHECK(check_reason(actor.reason));
   if (!to_generation) {
     const auto generation = store.default_generation();
     if (!generation) return generation.error();
     to_generation = *generation;
   }
   return store.replay(id, *to_generation, actor);
+}
+
+Result<void> discard_event(store::Administering& store, const Uuid& id, const store::Actor& actor) {
+  SLUICE_CHECK(check_reason(actor.reason));
+  return store.discard(id, actor);
+}
+
+Result<void> restore_event(store::Administering& store, const Uuid& id, const store::Actor& actor) {
+  SLUICE_CHECK(check_reason(actor.reason));
+  return store.restore(id, actor);
 }
 
 std::string to_json(const store::ReplayReport& report) {

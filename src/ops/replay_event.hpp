@@ -14,6 +14,10 @@ Result<store::ReplayReport> replay_event(store::Administering& store, const Uuid
                                          std::optional<Generation> to_generation, const store::Actor& actor);
 
 std::string to_json(const store::ReplayReport& report);
+/// Both need a reason. conflict when the event is in no state for it.
+Result<void> discard_event(store::Administering& store, const Uuid& id, const store::Actor& actor);
+Result<void> restore_event(store::Administering& store, const Uuid& id, const store::Actor& actor);
+
 /// Of a discard or a restore.
 std::string discarded_json(const Uuid& id, bool discarded);
 

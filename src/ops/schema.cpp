@@ -3,6 +3,8 @@
 #include <array>
 #include <utility>
 
+#include "core/try.hpp"
+
 namespace sluice::ops {
 namespace {
 
@@ -22,6 +24,23 @@ Result<std::vector<store::MigrationStep>> plan_migration(store::Migrating& store
     if (migration.version > version->applied) steps.push_back({migration.version, migration.name, false});
   }
   return steps;
+}
+
+Result<std::vector<store::MigrationStep>> migrate(store::Migrating& store) { return store.migrate(); }
+
+Result<store::SchemaVersion> schema_version(store::Migrating& store) { return store.schema_version(); }
+
+Result<std::vector<std::string>> validate_schema(store::Migrating& store) { return store.validate(); }
+
+std::string name_of(const store::Store& store) { return store.display_name(); }
+
+bool listens(const store::Store& store) { return store.capabilities().listen; }
+
+Result<Timestamp> now(store::Administering& store) { return store.now(); }
+
+Result<void> check_ready(store::Store& store, Generation generation) {
+  SLUICE_CHECK(store.registry(generation));
+  return {};
 }
 
 std::optional<store::Grant> parse_grant(std::string_view role) {

@@ -14,6 +14,12 @@ namespace sluice::ops {
 /// this build is refused. Changes nothing.
 Result<std::vector<store::MigrationStep>> plan_migration(store::Migrating& store);
 
+/// Applies them; every known one, with those marked that were applied now.
+Result<std::vector<store::MigrationStep>> migrate(store::Migrating& store);
+Result<store::SchemaVersion> schema_version(store::Migrating& store);
+/// What differs from what this build expects; empty: nothing does.
+Result<std::vector<std::string>> validate_schema(store::Migrating& store);
+
 /// publisher, worker, operator, reader.
 std::optional<store::Grant> parse_grant(std::string_view role);
 std::string_view name(store::Grant grant);
@@ -21,6 +27,15 @@ std::string_view name(store::Grant grant);
 /// Refuses where the store has no roles; otherwise as Migrating::grant.
 Result<std::vector<std::string>> grant(store::Store& store, std::optional<store::Grant> grant,
                                        const std::string& member);
+/// The file path, or the DSN without its password.
+std::string name_of(const store::Store& store);
+/// Whether publishes wake workers by LISTEN and NOTIFY.
+bool listens(const store::Store& store);
+/// The store's clock.
+Result<Timestamp> now(store::Administering& store);
+/// Whether it answers and has its schema: what a worker of the generation asks for first.
+Result<void> check_ready(store::Store& store, Generation generation);
+
 /// The refusal alone, for a dry run.
 Result<void> check_grants(const store::Store& store);
 

@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "core/try.hpp"
+#include "ops/audit.hpp"
 #include "ops/json_object.hpp"
 
 namespace sluice::ops {
@@ -18,6 +20,8 @@ Result<store::SinkRecord> with_hint(Result<store::SinkRecord> found) {
 
 }  // namespace
 
+Result<store::SinkRecords> list_sinks(store::Switching& store) { return store.sinks(); }
+
 Result<store::SinkRecord> find_sink(store::Switching& store, const std::string& name) {
   auto all = store.sinks();
   if (!all) return std::move(all).error();
@@ -28,10 +32,12 @@ Result<store::SinkRecord> find_sink(store::Switching& store, const std::string& 
 }
 
 Result<store::SinkRecord> pause_sink(store::Switching& store, const std::string& name, const store::Actor& actor) {
+  SLUICE_CHECK(check_reason(actor.reason));
   return with_hint(store.switch_sink(name, SinkSwitch::paused, actor));
 }
 
 Result<store::SinkRecord> resume_sink(store::Switching& store, const std::string& name, const store::Actor& actor) {
+  SLUICE_CHECK(check_reason(actor.reason));
   return with_hint(store.switch_sink(name, SinkSwitch::active, actor));
 }
 

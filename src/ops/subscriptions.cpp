@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/try.hpp"
+#include "ops/audit.hpp"
 #include "ops/event_list.hpp"
 #include "ops/json_object.hpp"
 #include "ops/workers.hpp"
@@ -94,6 +96,14 @@ Result<UnsubscribePlan> plan_unsubscribe(store::Store& store, Generation generat
     before = page->next_before;
     plan.complete = looked < look;
   }
+  return plan;
+}
+
+Result<UnsubscribePlan> unsubscribe(store::Store& store, Generation generation, const std::string& handler_name,
+                                    const store::Actor& actor) {
+  SLUICE_CHECK(check_reason(actor.reason));
+  SLUICE_TRY(auto plan, plan_unsubscribe(store, generation, handler_name));
+  SLUICE_CHECK(store.unsubscribe(generation, handler_name, actor));
   return plan;
 }
 

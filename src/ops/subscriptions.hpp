@@ -29,6 +29,10 @@ struct UnsubscribePlan {
 Result<UnsubscribePlan> plan_unsubscribe(store::Store& store, Generation generation, const std::string& handler_name,
                                          int look = kUnsubscribeLook);
 
+/// Removes it; answers with what it leaves behind, counted before. Needs a reason.
+Result<UnsubscribePlan> unsubscribe(store::Store& store, Generation generation, const std::string& handler_name,
+                                    const store::Actor& actor);
+
 std::string to_json(const SubscriptionStatus& status);
 std::string to_json(const UnsubscribePlan& plan, bool dry_run);
 

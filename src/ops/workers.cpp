@@ -19,6 +19,8 @@ Result<WorkerList> list_workers(store::Store& store) {
   return WorkerList{*now, *std::move(workers)};
 }
 
+Result<std::vector<store::WorkerRecord>> live_workers(store::Registering& store) { return store.workers(kAliveWithin); }
+
 bool is_alive(const store::WorkerRecord& worker, Timestamp now) { return worker.seen_at > now - kAliveWithin; }
 
 bool is_listening(const store::WorkerRecord& worker) {

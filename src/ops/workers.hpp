@@ -17,6 +17,9 @@ struct WorkerList {
 };
 Result<WorkerList> list_workers(store::Store& store);
 
+/// Those that are alive.
+Result<std::vector<store::WorkerRecord>> live_workers(store::Registering& store);
+
 [[nodiscard]] bool is_alive(const store::WorkerRecord& worker, Timestamp now);
 /// Whether its listener hears; the other states cost latency.
 [[nodiscard]] bool is_listening(const store::WorkerRecord& worker);

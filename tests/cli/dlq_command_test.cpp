@@ -293,7 +293,7 @@ TEST_F(Dlq, AWholesaleChangeMustSaySo) {
   EXPECT_THAT(bare.err, AllOf(HasSubstr("--filter"), HasSubstr("--all")));
   EXPECT_EQ(sluice_({"dlq", "replay", id(1), "--class", "x", "--reason", "x", "--yes"}).exit, Exit::usage);
   EXPECT_EQ(sluice_({"dlq", "replay", "not-an-id", "--reason", "x", "--yes"}).exit, Exit::usage);
-  EXPECT_THAT(sluice_({"dlq", "replay", "--all", "--rate", "0", "--reason", "x"}).err, HasSubstr("--rate"));
+  EXPECT_THAT(sluice_({"dlq", "replay", "--all", "--rate=-1", "--reason", "x"}).err, HasSubstr("--rate"));
   EXPECT_THAT(sluice_({"dlq", "replay", "--all", "--stop-percent", "101", "--reason", "x"}).err,
               HasSubstr("--stop-percent"));
 }

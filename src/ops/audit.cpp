@@ -1,9 +1,20 @@
-#include "ops/audit_list.hpp"
+#include "ops/audit.hpp"
 
 #include "ops/event_json.hpp"
 #include "ops/json_object.hpp"
 
 namespace sluice::ops {
+
+Result<void> check_optional_reason(std::string_view reason) {
+  if (reason.size() <= kMaxTextBytes) return {};
+  return invalid("reason", "reason must be a text of at most " + std::to_string(kMaxTextBytes) + " bytes");
+}
+
+Result<void> check_reason(std::string_view reason) {
+  const bool blank = reason.find_first_not_of(" \t\r\n") == std::string_view::npos;
+  if (blank) return invalid("reason", "reason is required (recorded in the audit)");
+  return check_optional_reason(reason);
+}
 
 Result<AuditList> list_audit(store::Auditing& store, const AuditRequest& request) {
   if (auto limit = check_page(request.limit); !limit) return std::move(limit).error();

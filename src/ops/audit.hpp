@@ -1,13 +1,22 @@
-// Who did what, through which surface and why: a page of the audit, newest first.
+// Who did what, through which surface and why: what a change must say of itself, and a page of what was kept.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "store/store.hpp"
 
 namespace sluice::ops {
+
+/// No text that somebody gives with a change may be longer.
+inline constexpr std::size_t kMaxTextBytes = 4096;
+
+/// The refusal of a change that must say why and does not. Every surface asks here, so that they answer the same.
+Result<void> check_reason(std::string_view reason);
+/// The refusal of a reason that is too long, for changes that need none.
+Result<void> check_optional_reason(std::string_view reason);
 
 struct AuditRequest {
   store::AuditFilter filter;
