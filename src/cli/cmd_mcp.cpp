@@ -34,13 +34,13 @@ Result<Exit> serve_mcp(Session& session) {
   const ops::Entropy& entropy = session.adapters().entropy;
   mcp::OperationCarrier carrier{{**store, executor_name(entropy), config->operation_lease},
                                 [&session](const std::string& text) { session.note(text); }};
-  mcp::Desk desk{**store,
-                 entropy,
-                 config->redaction,
-                 mcp::Allowance{limits},
-                 config->generation,
-                 [&carrier](const Uuid& operation) { carrier.add(operation); }};
-  const mcp::Toolbox tools{desk};
+  mcp::Context context{**store,
+                       entropy,
+                       config->redaction,
+                       mcp::Allowance{limits},
+                       config->generation,
+                       [&carrier](const Uuid& operation) { carrier.add(operation); }};
+  const mcp::Toolbox tools{context};
   mcp::Protocol protocol{tools, {std::string{kVersion}, config->actor, session.arguments().value("--agent")}};
   announce(session, **store, limits);
   if (!limits.read_only) carrier.start();

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "config/declared.hpp"
-#include "http/desk.hpp"
+#include "http/context.hpp"
 #include "http/event_stream.hpp"
-#include "http/publish_desk.hpp"
+#include "http/publish_endpoint.hpp"
 #include "http/router.hpp"
 #include "http/routes_claims.hpp"
 #include "http/routes_hooks.hpp"
@@ -17,8 +17,8 @@ namespace sluice::http {
 
 /// All of them outlive the router.
 struct ApiParts {
-  Desk& desk;
-  PublishDesk& publishing;
+  Context& context;
+  PublishEndpoint& publishing;
   McpEndpoint& mcp;
   EventStream& streams;
   ClaimsDesk claims;

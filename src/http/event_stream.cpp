@@ -48,15 +48,15 @@ void EventStream::add(std::shared_ptr<Stream> stream, std::set<std::string> topi
 }
 
 Result<std::string> EventStream::look(const std::string& topic) const {
-  if (topic == "overview") return desk_.overview(std::chrono::hours{1});
+  if (topic == "overview") return context_.overview(std::chrono::hours{1});
   if (topic == "operations") {
-    const auto all = ops::list_operations(desk_.store, kListedOperations);
+    const auto all = ops::list_operations(context_.store, kListedOperations);
     if (!all) return all.error();
     return ops::to_json(*all);
   }
   const auto id = Uuid::parse(topic.substr(kOperation.size()), "topics");
   if (!id) return id.error();
-  const auto operation = ops::find_operation(desk_.store, *id);
+  const auto operation = ops::find_operation(context_.store, *id);
   if (!operation) return operation.error();
   return ops::to_json(*operation);
 }

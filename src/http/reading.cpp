@@ -8,13 +8,13 @@
 
 namespace sluice::http {
 
-Route reading_route(Desk& desk, std::string pattern, Use use) {
+Route reading_route(Context& context, std::string pattern, Use use) {
   return {"GET",
           std::move(pattern),
           Role::viewer,
           0,
-          [&desk, use = std::move(use)](const Call& call) {
-            auto json = use(desk, call);
+          [&context, use = std::move(use)](const Call& call) {
+            auto json = use(context, call);
             return json ? json_response(200, *std::move(json)) : problem(json.error());
           },
           {}};
@@ -28,14 +28,14 @@ std::optional<Response> refuse_media(const Call& call) {
   return problem(415, "unsupported_media", "send JSON, with Content-Type: application/json");
 }
 
-Route changing_route(Desk& desk, ChangingRoute shape, Use use) {
+Route changing_route(Context& context, ChangingRoute shape, Use use) {
   return {"POST",
           std::move(shape.pattern),
           shape.role,
           shape.body_limit,
-          [&desk, status = shape.status, use = std::move(use)](const Call& call) {
+          [&context, status = shape.status, use = std::move(use)](const Call& call) {
             if (auto refusal = refuse_media(call)) return *std::move(refusal);
-            auto json = use(desk, call);
+            auto json = use(context, call);
             return json ? json_response(status, *std::move(json)) : problem(json.error());
           },
           {}};

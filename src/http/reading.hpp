@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "http/desk.hpp"
+#include "http/context.hpp"
 #include "http/router.hpp"
 #include "ops/arguments.hpp"
 #include "ops/event_list.hpp"
@@ -16,12 +16,12 @@
 namespace sluice::http {
 
 /// The JSON of a use case, or what went wrong.
-using Use = std::function<Result<std::string>(Desk&, const Call&)>;
+using Use = std::function<Result<std::string>(Context&, const Call&)>;
 
 inline constexpr std::size_t kSmallBody = std::size_t{64} * 1024;
 inline constexpr std::size_t kListBody = std::size_t{1024} * 1024;  ///< for requests that name many events
 
-Route reading_route(Desk& desk, std::string pattern, Use use);
+Route reading_route(Context& context, std::string pattern, Use use);
 struct ChangingRoute {
   std::string pattern;
   Role role = Role::operator_;
@@ -29,7 +29,7 @@ struct ChangingRoute {
   std::size_t body_limit = kSmallBody;
 };
 /// A POST.
-Route changing_route(Desk& desk, ChangingRoute shape, Use use);
+Route changing_route(Context& context, ChangingRoute shape, Use use);
 
 /// The answer to a body that is not said to be JSON: a page elsewhere can send a form without being asked. An empty
 /// body and `{}` need not say it.

@@ -12,10 +12,10 @@
 namespace sluice::http {
 namespace {
 
-Result<std::string> list_events(Desk& desk, const Call& call) {
-  const auto page = page_of(call, desk.store);
+Result<std::string> list_events(Context& context, const Call& call) {
+  const auto page = page_of(call, context.store);
   if (!page) return page.error();
-  const auto found = ops::list_events(desk.store, *page);
+  const auto found = ops::list_events(context.store, *page);
   if (!found) return found.error();
   return ops::to_json(*found);
 }
@@ -26,10 +26,10 @@ std::vector<std::string> actions(const store::EventRecord& event, const Caller& 
   return event.deleted_at ? std::vector<std::string>{"restore"} : std::vector<std::string>{"replay", "discard"};
 }
 
-Result<std::string> show_event(Desk& desk, const Call& call) {
+Result<std::string> show_event(Context& context, const Call& call) {
   const auto id = id_of(call);
   if (!id) return id.error();
-  const auto story = ops::tell_story(desk.store, *id);
+  const auto story = ops::tell_story(context.store, *id);
   if (!story) return story.error();
   return ops::JsonObject{ops::to_json(*story)}
       .texts("actions", actions(story->event, call.caller))
@@ -37,7 +37,7 @@ Result<std::string> show_event(Desk& desk, const Call& call) {
       .str();
 }
 
-Result<std::string> replay(Desk& desk, const Call& call) {
+Result<std::string> replay(Context& context, const Call& call) {
   const auto id = id_of(call);
   if (!id) return id.error();
   const auto body = body_of(call, {reason_parameter(),
@@ -45,34 +45,34 @@ Result<std::string> replay(Desk& desk, const Call& call) {
                                     "the generation that gets it; default: the newest live one", 1}});
   if (!body) return body.error();
   const auto report =
-      ops::replay_event(desk.store, *id, body->integer("to_generation"), actor_of(call, *body->text("reason")));
+      ops::replay_event(context.store, *id, body->integer("to_generation"), actor_of(call, *body->text("reason")));
   if (!report) return report.error();
-  if (desk.claimable) desk.claimable();
+  if (context.claimable) context.claimable();
   return ops::to_json(*report);
 }
 
-Result<std::string> tombstone(Desk& desk, const Call& call, bool discard) {
+Result<std::string> tombstone(Context& context, const Call& call, bool discard) {
   const auto id = id_of(call);
   if (!id) return id.error();
   const auto body = body_of(call, {reason_parameter()});
   if (!body) return body.error();
   const store::Actor actor = actor_of(call, *body->text("reason"));
   const auto changed =
-      discard ? ops::discard_event(desk.store, *id, actor) : ops::restore_event(desk.store, *id, actor);
+      discard ? ops::discard_event(context.store, *id, actor) : ops::restore_event(context.store, *id, actor);
   if (!changed) return changed.error();
   return ops::discarded_json(*id, discard);
 }
 
-Result<std::string> discard(Desk& desk, const Call& call) { return tombstone(desk, call, true); }
-Result<std::string> restore(Desk& desk, const Call& call) { return tombstone(desk, call, false); }
+Result<std::string> discard(Context& context, const Call& call) { return tombstone(context, call, true); }
+Result<std::string> restore(Context& context, const Call& call) { return tombstone(context, call, false); }
 
 }  // namespace
 
-std::vector<Route> event_routes(Desk& desk) {
-  return {reading_route(desk, "/v1/events", list_events), reading_route(desk, "/v1/events/{id}", show_event),
-          changing_route(desk, {"/v1/events/{id}/replay"}, replay),
-          changing_route(desk, {"/v1/events/{id}/discard"}, discard),
-          changing_route(desk, {"/v1/events/{id}/restore"}, restore)};
+std::vector<Route> event_routes(Context& context) {
+  return {reading_route(context, "/v1/events", list_events), reading_route(context, "/v1/events/{id}", show_event),
+          changing_route(context, {"/v1/events/{id}/replay"}, replay),
+          changing_route(context, {"/v1/events/{id}/discard"}, discard),
+          changing_route(context, {"/v1/events/{id}/restore"}, restore)};
 }
 
 }  // namespace sluice::http

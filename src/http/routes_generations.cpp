@@ -15,8 +15,8 @@ using Type = ops::Parameter::Type;
 constexpr int kRerouteBatch = 500;
 
 // Also those that events carry although nobody allocated them: they are what an operator looks for.
-Result<std::string> list_generations(Desk& desk, const Call&) {
-  const auto survey = ops::survey_generations(desk.store);
+Result<std::string> list_generations(Context& context, const Call&) {
+  const auto survey = ops::survey_generations(context.store);
   if (!survey) return survey.error();
   std::vector<std::string> texts;
   for (const auto& deployment : survey->deployments) {
@@ -28,63 +28,63 @@ Result<std::string> list_generations(Desk& desk, const Call&) {
   return ops::JsonObject{}.array("generations", texts).str();
 }
 
-Result<std::string> allocate(Desk& desk, const Call& call) {
+Result<std::string> allocate(Context& context, const Call& call) {
   const auto body = body_of(call, {{"generation", Type::integer, false, "the number; default: the next free one"},
                                    {"note", Type::any_text, false, "what it is for"},
                                    optional_reason()});
   if (!body) return body.error();
   const auto allocated =
-      ops::allocate_generation(desk.store, body->integer("generation"), body->text("note").value_or(""),
+      ops::allocate_generation(context.store, body->integer("generation"), body->text("note").value_or(""),
                                actor_of(call, body->text("reason").value_or("")));
   if (!allocated) return allocated.error();
   return ops::to_json(*allocated);
 }
 
-Result<std::string> move(Desk& desk, const Call& call, GenerationState to) {
+Result<std::string> move(Context& context, const Call& call, GenerationState to) {
   const auto generation = generation_of(call);
   if (!generation) return generation.error();
   const auto body = body_of(call, {optional_reason()});
   if (!body) return body.error();
   const auto moved =
-      ops::move_generation(desk.store, *generation, to, actor_of(call, body->text("reason").value_or("")));
+      ops::move_generation(context.store, *generation, to, actor_of(call, body->text("reason").value_or("")));
   if (!moved) return moved.error();
   return ops::to_json(moved->deployment);
 }
 
-Result<std::string> activate(Desk& desk, const Call& call) { return move(desk, call, GenerationState::live); }
-Result<std::string> drain(Desk& desk, const Call& call) { return move(desk, call, GenerationState::draining); }
+Result<std::string> activate(Context& context, const Call& call) { return move(context, call, GenerationState::live); }
+Result<std::string> drain(Context& context, const Call& call) { return move(context, call, GenerationState::draining); }
 
-Result<std::string> retire(Desk& desk, const Call& call) {
+Result<std::string> retire(Context& context, const Call& call) {
   const auto generation = generation_of(call);
   if (!generation) return generation.error();
   const auto body =
       body_of(call, {optional_reason(), {"force", Type::boolean, false, "leave behind what is pending or in flight"}});
   if (!body) return body.error();
-  const auto retired = ops::retire_generation(desk.store, *generation, body->flag("force"),
+  const auto retired = ops::retire_generation(context.store, *generation, body->flag("force"),
                                               actor_of(call, body->text("reason").value_or("")));
   if (!retired) return retired.error();
   return ops::to_json(*retired);
 }
 
-Result<std::string> retire_check(Desk& desk, const Call& call) {
+Result<std::string> retire_check(Context& context, const Call& call) {
   const auto generation = generation_of(call);
   if (!generation) return generation.error();
-  const auto check = ops::check_retire(desk.store, *generation);
+  const auto check = ops::check_retire(context.store, *generation);
   if (!check) return check.error();
   return ops::to_json(*check);
 }
 
-Result<std::string> reroute(Desk& desk, const Call& call) {
+Result<std::string> reroute(Context& context, const Call& call) {
   const auto from = generation_of(call);
   if (!from) return from.error();
   const auto body = body_of(call, {{"to", Type::integer, true, "the generation that gets the events", 1},
                                    reason_parameter(),
                                    {"dry_run", Type::boolean, false, "only say how many would move"}});
   if (!body) return body.error();
-  const auto plan = ops::plan_reroute(desk.store, *from, *body->integer("to"));
+  const auto plan = ops::plan_reroute(context.store, *from, *body->integer("to"));
   if (!plan) return plan.error();
   if (body->flag("dry_run")) return ops::to_json(*plan, {}, true);
-  const auto report = ops::reroute(desk.store, *plan, kRerouteBatch, actor_of(call, *body->text("reason")),
+  const auto report = ops::reroute(context.store, *plan, kRerouteBatch, actor_of(call, *body->text("reason")),
                                    [](std::int64_t) { return true; });
   if (report.failed && report.moved == 0) return *report.failed;
   return ops::to_json(*plan, report, false);
@@ -92,14 +92,14 @@ Result<std::string> reroute(Desk& desk, const Call& call) {
 
 }  // namespace
 
-std::vector<Route> generation_routes(Desk& desk) {
-  return {reading_route(desk, "/v1/generations", list_generations),
-          changing_route(desk, {"/v1/generations", Role::admin, 201}, allocate),
-          changing_route(desk, {"/v1/generations/{generation}/activate", Role::admin}, activate),
-          changing_route(desk, {"/v1/generations/{generation}/drain", Role::admin}, drain),
-          changing_route(desk, {"/v1/generations/{generation}/retire", Role::admin}, retire),
-          reading_route(desk, "/v1/generations/{generation}/retire-check", retire_check),
-          changing_route(desk, {"/v1/generations/{generation}/reroute", Role::admin}, reroute)};
+std::vector<Route> generation_routes(Context& context) {
+  return {reading_route(context, "/v1/generations", list_generations),
+          changing_route(context, {"/v1/generations", Role::admin, 201}, allocate),
+          changing_route(context, {"/v1/generations/{generation}/activate", Role::admin}, activate),
+          changing_route(context, {"/v1/generations/{generation}/drain", Role::admin}, drain),
+          changing_route(context, {"/v1/generations/{generation}/retire", Role::admin}, retire),
+          reading_route(context, "/v1/generations/{generation}/retire-check", retire_check),
+          changing_route(context, {"/v1/generations/{generation}/reroute", Role::admin}, reroute)};
 }
 
 }  // namespace sluice::http

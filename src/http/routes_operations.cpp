@@ -66,7 +66,7 @@ Result<ops::BulkRequest> request_of(const ops::Arguments& body) {
   return request;
 }
 
-Response plan(Desk& desk, const Call& call) {
+Response plan(Context& context, const Call& call) {
   if (auto refusal = refuse_media(call)) return *std::move(refusal);
   const auto body = body_of(call, plan_parameters());
   if (!body) return problem(body.error());
@@ -74,15 +74,15 @@ Response plan(Desk& desk, const Call& call) {
   if (!request) return problem(request.error());
   const store::Actor actor = actor_of(call, body->text("reason").value_or(""));
   if (body->flag("dry_run")) {
-    const auto forecast = ops::forecast_bulk(desk.store, *request, actor, desk.entropy);
+    const auto forecast = ops::forecast_bulk(context.store, *request, actor, context.entropy);
     return forecast ? json_response(200, ops::to_json(*forecast, request->kind)) : problem(forecast.error());
   }
-  const auto planned = ops::plan_bulk(desk.store, *request, actor, desk.entropy);
+  const auto planned = ops::plan_bulk(context.store, *request, actor, context.entropy);
   if (!planned) return problem(planned.error());
   return json_response(planned->operation.progress.counts.total > 0 ? 201 : 200, ops::to_json(*planned));
 }
 
-Result<std::string> start(Desk& desk, const Call& call) {
+Result<std::string> start(Context& context, const Call& call) {
   const auto id = id_of(call);
   if (!id) return id.error();
   std::vector<Parameter> parameters = pace();
@@ -91,31 +91,31 @@ Result<std::string> start(Desk& desk, const Call& call) {
   const auto body = body_of(call, parameters);
   if (!body) return body.error();
   const auto started =
-      ops::start_operation(desk.store, {*id, *body->integer("count"), settings_of(*body), std::nullopt},
+      ops::start_operation(context.store, {*id, *body->integer("count"), settings_of(*body), std::nullopt},
                            actor_of(call, *body->text("reason")));
   if (!started) return started.error();
-  if (desk.wake) desk.wake();
+  if (context.wake) context.wake();
   return ops::to_json(*started);
 }
 
-Result<std::string> list_operations(Desk& desk, const Call& call) {
+Result<std::string> list_operations(Context& context, const Call& call) {
   if (auto known = check_query(call, {"limit"}); !known) return std::move(known).error();
   const auto limit = number_parameter(call, "limit", 50, 1, ops::kMaxPage);
   if (!limit) return limit.error();
-  const auto found = ops::list_operations(desk.store, *limit);
+  const auto found = ops::list_operations(context.store, *limit);
   if (!found) return found.error();
   return ops::to_json(*found);
 }
 
-Result<std::string> show_operation(Desk& desk, const Call& call) {
+Result<std::string> show_operation(Context& context, const Call& call) {
   const auto id = id_of(call);
   if (!id) return id.error();
-  const auto found = ops::find_operation(desk.store, *id);
+  const auto found = ops::find_operation(context.store, *id);
   if (!found) return found.error();
   return ops::to_json(*found);
 }
 
-Result<std::string> items(Desk& desk, const Call& call) {
+Result<std::string> items(Context& context, const Call& call) {
   if (auto known = check_query(call, {"limit", "after"}); !known) return std::move(known).error();
   const auto id = id_of(call);
   if (!id) return id.error();
@@ -123,12 +123,12 @@ Result<std::string> items(Desk& desk, const Call& call) {
   if (!limit) return limit.error();
   const auto after = number_parameter(call, "after", 0, 0, std::numeric_limits<int>::max());
   if (!after) return after.error();
-  const auto found = ops::list_items(desk.store, *id, *limit, *after);
+  const auto found = ops::list_items(context.store, *id, *limit, *after);
   if (!found) return found.error();
   return ops::to_json(*found);
 }
 
-Result<std::string> change(Desk& desk, const Call& call, store::OperationChange::What what) {
+Result<std::string> change(Context& context, const Call& call, store::OperationChange::What what) {
   const auto id = id_of(call);
   if (!id) return id.error();
   std::vector<Parameter> parameters{optional_reason()};
@@ -137,30 +137,36 @@ Result<std::string> change(Desk& desk, const Call& call, store::OperationChange:
   const auto body = body_of(call, parameters);
   if (!body) return body.error();
   const store::OperationChange wanted{what, rate ? static_cast<int>(*body->integer("rate")) : 0};
-  const auto changed = ops::steer_operation(desk.store, *id, wanted, actor_of(call, body->text("reason").value_or("")));
+  const auto changed =
+      ops::steer_operation(context.store, *id, wanted, actor_of(call, body->text("reason").value_or("")));
   if (!changed) return changed.error();
-  if (desk.wake) desk.wake();
+  if (context.wake) context.wake();
   return ops::to_json(*changed);
 }
 
-Route steering_route(Desk& desk, const std::string& verb, store::OperationChange::What what) {
-  return changing_route(desk, {"/v1/operations/{id}/" + verb},
-                        [what](Desk& at, const Call& call) { return change(at, call, what); });
+Route steering_route(Context& context, const std::string& verb, store::OperationChange::What what) {
+  return changing_route(context, {"/v1/operations/{id}/" + verb},
+                        [what](Context& at, const Call& call) { return change(at, call, what); });
 }
 
 }  // namespace
 
-std::vector<Route> operation_routes(Desk& desk) {
+std::vector<Route> operation_routes(Context& context) {
   using What = store::OperationChange::What;
-  return {{"POST", "/v1/plans", Role::operator_, kListBody, [&desk](const Call& call) { return plan(desk, call); }, {}},
-          changing_route(desk, {"/v1/operations/{id}/start", Role::operator_, 202}, start),
-          reading_route(desk, "/v1/operations", list_operations),
-          reading_route(desk, "/v1/operations/{id}", show_operation),
-          reading_route(desk, "/v1/operations/{id}/items", items),
-          steering_route(desk, "pause", What::pause),
-          steering_route(desk, "resume", What::resume),
-          steering_route(desk, "cancel", What::cancel),
-          steering_route(desk, "rate", What::rate)};
+  return {{"POST",
+           "/v1/plans",
+           Role::operator_,
+           kListBody,
+           [&context](const Call& call) { return plan(context, call); },
+           {}},
+          changing_route(context, {"/v1/operations/{id}/start", Role::operator_, 202}, start),
+          reading_route(context, "/v1/operations", list_operations),
+          reading_route(context, "/v1/operations/{id}", show_operation),
+          reading_route(context, "/v1/operations/{id}/items", items),
+          steering_route(context, "pause", What::pause),
+          steering_route(context, "resume", What::resume),
+          steering_route(context, "cancel", What::cancel),
+          steering_route(context, "rate", What::rate)};
 }
 
 }  // namespace sluice::http

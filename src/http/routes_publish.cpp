@@ -14,7 +14,7 @@ constexpr std::size_t kBodyBytes = std::size_t{8} * 1024 * 1024;
 constexpr std::size_t kRoomForTheRest =
     std::size_t{64} * 1024;  // of an envelope whose payload is as large as it may be
 
-Result<std::vector<store::NewEvent>> prepare(PublishDesk& desk, PublishBody body) {
+Result<std::vector<store::NewEvent>> prepare(PublishEndpoint& endpoint, PublishBody body) {
   if (body.events.empty() && !body.cloudevents) return invalid("events", "events must have at least one event");
   if (body.events.size() > kMostEvents) {
     return invalid("events", "events must have at most " + std::to_string(kMostEvents) + " events, not " +
@@ -23,7 +23,7 @@ Result<std::vector<store::NewEvent>> prepare(PublishDesk& desk, PublishBody body
   std::vector<store::NewEvent> events;
   events.reserve(body.events.size());
   for (ops::PublishRequest& request : body.events) {
-    auto event = desk.prepare(std::move(request));
+    auto event = endpoint.prepare(std::move(request));
     if (!event) return at_event(std::move(event).error(), events.size(), body);
     events.push_back(*std::move(event));
   }
@@ -42,7 +42,7 @@ Response stored_many(std::span<const store::NewEvent> events, std::span<const st
   return json_response(201, ops::JsonObject{}.array("events", texts).number("count", count).str());
 }
 
-void publish(PublishDesk& desk, const Call& call, Respond respond) {
+void publish(PublishEndpoint& endpoint, const Call& call, Respond respond) {
   auto body = read_publish(call.request);
   if (!body) {
     return respond(problem(415, "unsupported_media",
@@ -51,22 +51,22 @@ void publish(PublishDesk& desk, const Call& call, Respond respond) {
   }
   if (!*body) return respond(problem((*body).error()));
   const bool many = (*body)->many;
-  auto events = prepare(desk, **std::move(body));
+  auto events = prepare(endpoint, **std::move(body));
   if (!events) return respond(problem(events.error()));
   // An empty batch is a batch.
   if (events->empty()) return respond(json_response(200, R"({"events":[],"count":0})"));
-  desk.store(*std::move(events), many ? stored_many : stored_one, std::move(respond));
+  endpoint.store(*std::move(events), many ? stored_many : stored_one, std::move(respond));
 }
 
 }  // namespace
 
-std::vector<Route> publish_routes(PublishDesk& desk) {
+std::vector<Route> publish_routes(PublishEndpoint& endpoint) {
   Route route;
   route.method = "POST";
   route.pattern = "/v1/events";
   route.role = Role::operator_;
-  route.body_limit = std::max(kBodyBytes, desk.limits().payload_bytes + kRoomForTheRest);
-  route.later = [&desk](Call call, Respond respond) { publish(desk, call, std::move(respond)); };
+  route.body_limit = std::max(kBodyBytes, endpoint.limits().payload_bytes + kRoomForTheRest);
+  route.later = [&endpoint](Call call, Respond respond) { publish(endpoint, call, std::move(respond)); };
   return {std::move(route)};
 }
 

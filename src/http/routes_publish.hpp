@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "http/publish_desk.hpp"
+#include "http/publish_endpoint.hpp"
 #include "http/router.hpp"
 
 namespace sluice::http {
@@ -12,7 +12,7 @@ namespace sluice::http {
 /// The most events in one request.
 inline constexpr std::size_t kMostEvents = 1000;
 
-/// The desk outlives the server.
-std::vector<Route> publish_routes(PublishDesk& desk);
+/// The endpoint outlives the server.
+std::vector<Route> publish_routes(PublishEndpoint& endpoint);
 
 }  // namespace sluice::http

@@ -28,20 +28,20 @@ std::string to_json(const store::SinkRecord& sink, Timestamp now, const std::opt
       .str();
 }
 
-std::optional<sink::SinkStatus> here(const Desk& desk, const std::string& name) {
-  if (desk.sinks == nullptr) return std::nullopt;
-  for (sink::SinkStatus& status : desk.sinks->list()) {
+std::optional<sink::SinkStatus> here(const Context& context, const std::string& name) {
+  if (context.sinks == nullptr) return std::nullopt;
+  for (sink::SinkStatus& status : context.sinks->list()) {
     if (status.name == name) return std::move(status);
   }
   return std::nullopt;
 }
 
-Result<std::string> list_sinks(Desk& desk, const Call&) {
-  const auto all = ops::list_sinks(desk.store);
+Result<std::string> list_sinks(Context& context, const Call&) {
+  const auto all = ops::list_sinks(context.store);
   if (!all) return all.error();
   std::vector<std::string> texts;
   for (const store::SinkRecord& sink : all->sinks) {
-    texts.push_back(to_json(sink, all->now, here(desk, sink.declared.name)));
+    texts.push_back(to_json(sink, all->now, here(context, sink.declared.name)));
   }
   return ops::JsonObject{}.array("sinks", texts).str();
 }
@@ -52,37 +52,37 @@ Error no_such_sink(const std::string& name) {
 
 using SwitchSink = Result<store::SinkRecord> (*)(store::Switching&, const std::string&, const store::Actor&);
 
-Result<std::string> change(Desk& desk, const Call& call, SwitchSink use) {
+Result<std::string> change(Context& context, const Call& call, SwitchSink use) {
   const auto body = body_of(call, {reason_parameter()});
   if (!body) return body.error();
-  const auto changed = use(desk.store, call.path.at("name"), actor_of(call, *body->text("reason")));
+  const auto changed = use(context.store, call.path.at("name"), actor_of(call, *body->text("reason")));
   if (!changed) return changed.error();
-  if (desk.sinks != nullptr) desk.sinks->refresh();
-  const auto now = ops::now(desk.store);
+  if (context.sinks != nullptr) context.sinks->refresh();
+  const auto now = ops::now(context.store);
   if (!now) return now.error();
-  return to_json(*changed, *now, here(desk, changed->declared.name));
+  return to_json(*changed, *now, here(context, changed->declared.name));
 }
 
-Result<std::string> pause(Desk& desk, const Call& call) { return change(desk, call, ops::pause_sink); }
-Result<std::string> resume(Desk& desk, const Call& call) { return change(desk, call, ops::resume_sink); }
+Result<std::string> pause(Context& context, const Call& call) { return change(context, call, ops::pause_sink); }
+Result<std::string> resume(Context& context, const Call& call) { return change(context, call, ops::resume_sink); }
 
-Result<std::string> test(Desk& desk, const Call& call) {
+Result<std::string> test(Context& context, const Call& call) {
   const auto body = body_of(call, {});
   if (!body) return body.error();
   const std::string& name = call.path.at("name");
-  if (desk.sinks == nullptr) return no_such_sink(name);
-  const auto tested = desk.sinks->probe(name);
+  if (context.sinks == nullptr) return no_such_sink(name);
+  const auto tested = context.sinks->probe(name);
   if (!tested) return tested.error();
   return ops::to_json(ops::Trial{tested->ok, tested->status, tested->detail, tested->took});
 }
 
 }  // namespace
 
-std::vector<Route> sink_routes(Desk& desk) {
-  return {reading_route(desk, "/v1/sinks", list_sinks),
-          changing_route(desk, {"/v1/sinks/{name}/pause", Role::admin}, pause),
-          changing_route(desk, {"/v1/sinks/{name}/resume", Role::admin}, resume),
-          changing_route(desk, {"/v1/sinks/{name}/test", Role::admin}, test)};
+std::vector<Route> sink_routes(Context& context) {
+  return {reading_route(context, "/v1/sinks", list_sinks),
+          changing_route(context, {"/v1/sinks/{name}/pause", Role::admin}, pause),
+          changing_route(context, {"/v1/sinks/{name}/resume", Role::admin}, resume),
+          changing_route(context, {"/v1/sinks/{name}/test", Role::admin}, test)};
 }
 
 }  // namespace sluice::http

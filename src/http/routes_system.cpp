@@ -17,62 +17,62 @@
 namespace sluice::http {
 namespace {
 
-Result<std::string> me(Desk& desk, const Call& call) {
+Result<std::string> me(Context& context, const Call& call) {
   return ops::JsonObject{}
       .text("name", call.caller.name)
       .text("role", name(call.caller.role))
-      .text("version", desk.version)
-      .text("store", ops::name_of(desk.store))
-      .number("generation", desk.generation)
+      .text("version", context.version)
+      .text("store", ops::name_of(context.store))
+      .number("generation", context.generation)
       .boolean("tokens_required", call.caller.by_token)
-      .boolean("read_only", desk.read_only)
-      .raw("capabilities", ops::JsonObject{}.boolean("listen", ops::listens(desk.store)).str())
+      .boolean("read_only", context.read_only)
+      .raw("capabilities", ops::JsonObject{}.boolean("listen", ops::listens(context.store)).str())
       .str();
 }
 
-Result<std::string> overview(Desk& desk, const Call& call) {
+Result<std::string> overview(Context& context, const Call& call) {
   if (auto known = check_query(call, {"window"}); !known) return std::move(known).error();
   const auto window = ops::parse_window(call.request.parameter("window").value_or("1h"));
   if (!window) return window.error();
-  return desk.overview(*window);
+  return context.overview(*window);
 }
 
-Result<std::string> storage(Desk& desk, const Call&) {
-  const auto report = ops::report_storage(desk.store, desk.retention);
+Result<std::string> storage(Context& context, const Call&) {
+  const auto report = ops::report_storage(context.store, context.retention);
   if (!report) return report.error();
   return ops::to_json(*report);
 }
 
-Result<std::string> status(Desk& desk, const Call&) {
-  const auto report = ops::report_status(desk.store);
+Result<std::string> status(Context& context, const Call&) {
+  const auto report = ops::report_status(context.store);
   if (!report) return report.error();
   return ops::to_json(*report);
 }
 
-Result<std::string> doctor(Desk& desk, const Call&) {
-  return ops::to_json(ops::examine(desk.store, {desk.retention, desk.entropy.clock}));
+Result<std::string> doctor(Context& context, const Call&) {
+  return ops::to_json(ops::examine(context.store, {context.retention, context.entropy.clock}));
 }
 
-Result<std::string> workers(Desk& desk, const Call&) {
-  const auto seen = ops::list_workers(desk.store);
+Result<std::string> workers(Context& context, const Call&) {
+  const auto seen = ops::list_workers(context.store);
   if (!seen) return seen.error();
   std::vector<std::string> texts;
   for (const auto& worker : seen->workers) texts.push_back(ops::to_json(worker, seen->now));
   return ops::JsonObject{}.time("now", seen->now).array("workers", texts).str();
 }
 
-Result<std::string> subscriptions(Desk& desk, const Call&) {
-  const auto all = ops::list_subscriptions(desk.store);
+Result<std::string> subscriptions(Context& context, const Call&) {
+  const auto all = ops::list_subscriptions(context.store);
   if (!all) return all.error();
   std::vector<std::string> texts;
   for (const auto& one : *all) texts.push_back(ops::to_json(one));
   return ops::JsonObject{}.array("subscriptions", texts).str();
 }
 
-Result<void> take_time(Desk& desk, const Call& call, std::string_view name, std::optional<Timestamp>& into) {
+Result<void> take_time(Context& context, const Call& call, std::string_view name, std::optional<Timestamp>& into) {
   const auto text = call.request.parameter(name);
   if (!text) return {};
-  const auto now = ops::now(desk.store);
+  const auto now = ops::now(context.store);
   if (!now) return now.error();
   into = ops::parse_when(*text, *now);
   if (into) return {};
@@ -80,7 +80,7 @@ Result<void> take_time(Desk& desk, const Call& call, std::string_view name, std:
                  std::string{name} + " must be a duration like 2h or a time like " + "2026-04-25T01:43:02Z");
 }
 
-Result<std::string> audit(Desk& desk, const Call& call) {
+Result<std::string> audit(Context& context, const Call& call) {
   if (auto known = check_query(call, {"actor", "surface", "action", "event_id", "since", "until", "limit", "cursor"});
       !known) {
     return std::move(known).error();
@@ -95,24 +95,24 @@ Result<std::string> audit(Desk& desk, const Call& call) {
     if (!parsed) return parsed.error();
     request.filter.event_id = *parsed;
   }
-  if (auto taken = take_time(desk, call, "since", request.filter.since); !taken) return std::move(taken).error();
-  if (auto taken = take_time(desk, call, "until", request.filter.until); !taken) return std::move(taken).error();
+  if (auto taken = take_time(context, call, "since", request.filter.since); !taken) return std::move(taken).error();
+  if (auto taken = take_time(context, call, "until", request.filter.until); !taken) return std::move(taken).error();
   const auto limit = number_parameter(call, "limit", request.limit, 1, ops::kMaxPage);
   if (!limit) return limit.error();
   request.limit = *limit;
   request.cursor = call.request.parameter("cursor");
-  const auto found = ops::list_audit(desk.store, request);
+  const auto found = ops::list_audit(context.store, request);
   if (!found) return found.error();
   return ops::to_json(*found);
 }
 
 }  // namespace
 
-std::vector<Route> system_routes(Desk& desk) {
-  return {reading_route(desk, "/v1/me", me),           reading_route(desk, "/v1/overview", overview),
-          reading_route(desk, "/v1/status", status),   reading_route(desk, "/v1/doctor", doctor),
-          reading_route(desk, "/v1/workers", workers), reading_route(desk, "/v1/subscriptions", subscriptions),
-          reading_route(desk, "/v1/storage", storage), reading_route(desk, "/v1/audit", audit)};
+std::vector<Route> system_routes(Context& context) {
+  return {reading_route(context, "/v1/me", me),           reading_route(context, "/v1/overview", overview),
+          reading_route(context, "/v1/status", status),   reading_route(context, "/v1/doctor", doctor),
+          reading_route(context, "/v1/workers", workers), reading_route(context, "/v1/subscriptions", subscriptions),
+          reading_route(context, "/v1/storage", storage), reading_route(context, "/v1/audit", audit)};
 }
 
 }  // namespace sluice::http

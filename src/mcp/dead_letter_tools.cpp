@@ -25,21 +25,21 @@ constexpr std::int64_t kShownCountCap = 100'000;
 Result<store::EventFilter> filter_of(const Call& call) {
   const auto query = ops::EventQuery::parse(call.arguments.text("filter").value_or(""));
   if (!query) return query.error();
-  return query->filter(call.desk.store);
+  return query->filter(call.context.store);
 }
 
 Result<std::string> list_events(const Call& call) {
   auto filter = filter_of(call);
   if (!filter) return std::move(filter).error();
-  const auto counted = ops::count_dead(call.desk.store, *filter, kShownCountCap);
+  const auto counted = ops::count_dead(call.context.store, *filter, kShownCountCap);
   if (!counted) return counted.error();
   ops::ListRequest request;
   request.filter = *std::move(filter);
   request.limit = static_cast<int>(*call.arguments.integer("limit"));
   request.cursor = call.arguments.text("cursor");
-  const auto list = ops::list_dead(call.desk.store, request);
+  const auto list = ops::list_dead(call.context.store, request);
   if (!list) return list.error();
-  return ops::JsonObject{ops::summary_json(*list, call.desk.redaction)}
+  return ops::JsonObject{ops::summary_json(*list, call.context.redaction)}
       .number("count", counted->count)
       .boolean("count_capped", counted->capped)
       .str();
@@ -48,16 +48,16 @@ Result<std::string> list_events(const Call& call) {
 Result<std::string> list_clusters(const Call& call) {
   const auto filter = filter_of(call);
   if (!filter) return filter.error();
-  auto groups = ops::list_groups(call.desk.store, *filter);
+  auto groups = ops::list_groups(call.context.store, *filter);
   if (!groups) return std::move(groups).error();
   const auto most = static_cast<std::size_t>(*call.arguments.integer("limit"));
-  return ops::redacted_json({*std::move(groups), most}, call.desk.redaction);
+  return ops::redacted_json({*std::move(groups), most}, call.context.redaction);
 }
 
 Result<std::string> show_event(const Call& call) {
-  const auto story = ops::tell_story(call.desk.store, call.arguments.uuid("event_id"));
+  const auto story = ops::tell_story(call.context.store, call.arguments.uuid("event_id"));
   if (!story) return story.error();
-  return ops::redacted_json(*story, call.desk.redaction);
+  return ops::redacted_json(*story, call.context.redaction);
 }
 
 std::string list_schema() {

@@ -65,10 +65,10 @@ TEST_F(DeadLetterToolsTest, DetailHidesWhatIsPrivate) {
   const std::string arguments = R"({"event_id":")" + test::id_of(1).to_string() + R"("})";
   EXPECT_EQ(call("get_dlq_event_detail", arguments).raw("payload"),
             R"({"order":7,"card_number":"[redacted]","note":"x"})");
-  desk.redaction.mode = RedactionPolicy::Mode::values;
+  context.redaction.mode = RedactionPolicy::Mode::values;
   EXPECT_EQ(call("get_dlq_event_detail", arguments).raw("payload"),
             R"({"order":"[redacted]","card_number":"[redacted]","note":"[redacted]"})");
-  desk.redaction = RedactionPolicy::off();
+  context.redaction = RedactionPolicy::off();
   EXPECT_THAT(call("get_dlq_event_detail", arguments).raw("payload"), HasSubstr("4111"));
 }
 

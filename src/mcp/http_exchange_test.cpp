@@ -17,7 +17,7 @@ std::string posted_modern(const std::string& method, const std::string& more = "
 
 class HttpExchangeTest : public ToolFixture {
  protected:
-  HttpOutcome post(HttpExchange what) { return exchange(what, Toolbox{desk}, {"1.2.3", "alice", {}}); }
+  HttpOutcome post(HttpExchange what) { return exchange(what, Toolbox{context}, {"1.2.3", "alice", {}}); }
   static std::string code(const HttpOutcome& outcome) {
     return std::string{member(member(outcome.body, "error").value_or(""), "code").value_or("none")};
   }

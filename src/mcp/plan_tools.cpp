@@ -23,11 +23,11 @@ constexpr std::int64_t kPlannedCountCap = 1'000'000;
 
 // Counted before it is frozen, so that the refusal of a huge set costs little and names its size.
 Result<void> check_size(const Call& call, const ops::EventQuery& query) {
-  const auto filter = query.filter(call.desk.store);
+  const auto filter = query.filter(call.context.store);
   if (!filter) return filter.error();
-  const auto counted = ops::count_dead(call.desk.store, *filter, kPlannedCountCap);
+  const auto counted = ops::count_dead(call.context.store, *filter, kPlannedCountCap);
   if (!counted) return counted.error();
-  return call.desk.allowance.check_rows(counted->count);
+  return call.context.allowance.check_rows(counted->count);
 }
 
 Result<std::string> plan(const Call& call) {
@@ -37,11 +37,11 @@ Result<std::string> plan(const Call& call) {
   ops::BulkRequest request;
   request.query = *std::move(query);
   request.to_generation = call.to_generation();
-  request.settings = {call.desk.allowance.limits().max_rate, kCanary, kStopPercent};
-  request.most = std::max<std::int64_t>(call.desk.allowance.rows_left(), 1);  // 0 would be no limit
-  const auto planned = ops::plan_bulk(call.desk.store, request, call.audited(), call.desk.entropy);
+  request.settings = {call.context.allowance.limits().max_rate, kCanary, kStopPercent};
+  request.most = std::max<std::int64_t>(call.context.allowance.rows_left(), 1);  // 0 would be no limit
+  const auto planned = ops::plan_bulk(call.context.store, request, call.audited(), call.context.entropy);
   if (!planned) return planned.error();
-  return ops::JsonObject{ops::to_json(*planned)}.number("rows_left", call.desk.allowance.rows_left()).str();
+  return ops::JsonObject{ops::to_json(*planned)}.number("rows_left", call.context.allowance.rows_left()).str();
 }
 
 // The store speaks of its own parameters; the agent knows those of the tool.
@@ -64,16 +64,16 @@ Error in_tool_words(Error error) {
 }
 
 Result<ops::NewSettings> settings_of(const Call& call) {
-  const auto rate = call.desk.allowance.rate(call.arguments.integer("rate"));
+  const auto rate = call.context.allowance.rate(call.arguments.integer("rate"));
   if (!rate) return rate.error();
   return ops::NewSettings{*rate, static_cast<int>(*call.arguments.integer("canary")),
                           static_cast<int>(*call.arguments.integer("stop_percent"))};
 }
 
 Result<void> may_start(const Call& call, const Uuid& id) {
-  const auto planned = ops::find_plan(call.desk.store, id, OperationKind::replay);
+  const auto planned = ops::find_plan(call.context.store, id, OperationKind::replay);
   if (!planned) return in_tool_words(planned.error());
-  return call.desk.allowance.check_rows(planned->progress.counts.total);
+  return call.context.allowance.check_rows(planned->progress.counts.total);
 }
 
 Result<std::string> execute(const Call& call) {
@@ -83,18 +83,18 @@ Result<std::string> execute(const Call& call) {
   if (auto allowed = may_start(call, id); !allowed) return std::move(allowed).error();
   const std::int64_t confirmed = *call.arguments.integer("confirm_count");
   auto started =
-      ops::start_operation(call.desk.store, {id, confirmed, *settings, OperationKind::replay}, call.audited());
+      ops::start_operation(call.context.store, {id, confirmed, *settings, OperationKind::replay}, call.audited());
   // A lost answer counts: it may run.
   if (started || started.error().retry == Retry::in_doubt) {
-    call.desk.allowance.spend(confirmed);
-    if (call.desk.carry_out) call.desk.carry_out(id);
+    call.context.allowance.spend(confirmed);
+    if (call.context.carry_out) call.context.carry_out(id);
   }
   if (!started) return in_tool_words(std::move(started).error());
   return ops::to_json(*started);
 }
 
 Result<std::string> show_operation(const Call& call) {
-  const auto operation = ops::find_operation(call.desk.store, call.arguments.uuid("operation_id"));
+  const auto operation = ops::find_operation(call.context.store, call.arguments.uuid("operation_id"));
   if (!operation) return operation.error();
   return ops::to_json(*operation);
 }

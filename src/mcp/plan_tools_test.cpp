@@ -56,7 +56,7 @@ TEST_F(PlanToolsTest, ExecutionStartsItIsAuditedAndIsCarriedOut) {
   EXPECT_EQ(started.raw("rate"), "50") << "the cap is the rate where none is asked for";
   ASSERT_EQ(carried.size(), 1U);
   EXPECT_EQ(carried.front().to_string(), token);
-  EXPECT_EQ(desk.allowance.rows_left(), 2);
+  EXPECT_EQ(context.allowance.rows_left(), 2);
   store::AuditFilter by_agents;
   by_agents.surface = "mcp";
   const auto audit = test::must(store->audit(by_agents, 10, std::nullopt));
@@ -72,7 +72,7 @@ TEST_F(PlanToolsTest, TheCountMustBeThePlans) {
   EXPECT_EQ(refused.text("code"), "invalid");
   EXPECT_EQ(refused.text("field"), "confirm_count");
   EXPECT_TRUE(carried.empty());
-  EXPECT_EQ(desk.allowance.rows_left(), 5);
+  EXPECT_EQ(context.allowance.rows_left(), 5);
 }
 
 TEST_F(PlanToolsTest, ASetThatMovedMustBePlannedAgain) {
@@ -114,7 +114,7 @@ class PlanOfOthersTest : public PlanToolsTest {
     request.kind = kind;
     request.query = test::must(ops::EventQuery::parse("type:demo.*"));
     const store::Actor alice{"alice@box", "cli", ""};
-    return test::must(ops::plan_bulk(*store, request, alice, desk.entropy)).operation.id.to_string();
+    return test::must(ops::plan_bulk(*store, request, alice, context.entropy)).operation.id.to_string();
   }
 };
 
@@ -132,7 +132,7 @@ TEST_F(PlanOfOthersTest, AreExecutedOnlyIfTheyAreReplays) {
   EXPECT_EQ(refused.text("field"), "token");
   const std::string replay = planned_by_a_person(OperationKind::replay);
   EXPECT_FALSE(call("execute_replay_plan", execution(replay, R"(,"confirm_count":2)")).failed);
-  EXPECT_EQ(desk.allowance.rows_left(), 3);
+  EXPECT_EQ(context.allowance.rows_left(), 3);
 }
 
 }  // namespace

@@ -12,10 +12,10 @@ using Type = Parameter::Type;
 using namespace schema;
 
 Result<std::string> replay(const Call& call) {
-  Allowance& allowance = call.desk.allowance;
+  Allowance& allowance = call.context.allowance;
   if (auto allowed = allowance.check_rows(1); !allowed) return std::move(allowed).error();
   auto report =
-      ops::replay_event(call.desk.store, call.arguments.uuid("event_id"), call.to_generation(), call.audited());
+      ops::replay_event(call.context.store, call.arguments.uuid("event_id"), call.to_generation(), call.audited());
   // A lost answer counts: the event may have been replayed.
   if (report || report.error().retry == Retry::in_doubt) allowance.spend(1);
   if (!report) {

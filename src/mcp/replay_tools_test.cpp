@@ -25,7 +25,7 @@ TEST_F(ReplayToolsTest, ReplaysUnderTheAgentsNameWithItsReason) {
 
 TEST_F(ReplayToolsTest, GoesToTheGenerationOfTheServerUnlessAnotherIsNamed) {
   fail_some(2);
-  desk.generation = 7;
+  context.generation = 7;
   EXPECT_EQ(call("replay_dlq_event", arguments(1)).raw("to_generation"), "7");
   std::string other = arguments(2);
   other.insert(1, R"("to_generation":8,)");
@@ -45,7 +45,7 @@ TEST_F(ReplayToolsTest, TwiceIsAConflictAndCostsNothing) {
   const Answered second = call("replay_dlq_event", arguments(1));
   EXPECT_EQ(second.text("code"), "conflict");
   EXPECT_NE(second.text("hint"), "");
-  EXPECT_EQ(desk.allowance.rows_left(), 1);
+  EXPECT_EQ(context.allowance.rows_left(), 1);
 }
 
 TEST_F(ReplayToolsTest, TheCapHolds) {

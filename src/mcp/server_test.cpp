@@ -10,7 +10,7 @@ namespace {
 class ServerTest : public ToolFixture {
  protected:
   std::string serve_text(const std::string& input, std::size_t limit = kMaxMessageBytes) {
-    const Toolbox tools{desk};
+    const Toolbox tools{context};
     Protocol protocol{tools, {"1.2.3", "alice@box", {}}};
     std::istringstream in{input};
     std::ostringstream out;

@@ -10,7 +10,7 @@ namespace {
 using namespace schema;
 
 std::string session_json(const Call& call) {
-  const Allowance& allowance = call.desk.allowance;
+  const Allowance& allowance = call.context.allowance;
   return ops::JsonObject{}
       .text("actor", call.actor)
       .boolean("read_only", allowance.limits().read_only)
@@ -21,7 +21,7 @@ std::string session_json(const Call& call) {
 }
 
 Result<std::string> show_status(const Call& call) {
-  const auto report = ops::report_status(call.desk.store);
+  const auto report = ops::report_status(call.context.store);
   if (!report) return report.error();
   return ops::JsonObject{ops::to_json(*report)}.raw("session", session_json(call)).str();
 }

@@ -19,7 +19,7 @@ using ops::Arguments;
 using ops::Parameter;
 
 /// What the tools work with, for the life of the server.
-struct Desk {
+struct Context {
   store::Store& store;
   ops::Entropy entropy;
   RedactionPolicy redaction;
@@ -30,14 +30,14 @@ struct Desk {
 };
 
 struct Call {
-  Desk& desk;
+  Context& context;
   const Arguments& arguments;
   std::string actor;  ///< who the audit names
 
   /// The argument `to_generation`, else the server's.
   [[nodiscard]] std::optional<Generation> to_generation() const {
     const auto wanted = arguments.integer("to_generation");
-    return wanted ? wanted : desk.generation;
+    return wanted ? wanted : context.generation;
   }
   /// With the argument `reason`, where the tool has one.
   [[nodiscard]] store::Actor audited() const { return {actor, "mcp", arguments.text("reason").value_or("")}; }

@@ -60,10 +60,10 @@ const std::vector<Tool>& all_tools() {
   return all;
 }
 
-Toolbox::Toolbox(Desk& desk) : desk_(desk) {}
+Toolbox::Toolbox(Context& context) : context_(context) {}
 
 bool Toolbox::offers(const Tool& tool) const {
-  return tool.annotations.read_only || !desk_.allowance.limits().read_only;
+  return tool.annotations.read_only || !context_.allowance.limits().read_only;
 }
 
 std::string Toolbox::list() const {
@@ -89,7 +89,7 @@ Result<std::string> Toolbox::run(const Tool& tool, const Request& request) const
   }
   const auto arguments = Arguments::read(tool.parameters, request.arguments);
   if (!arguments) return arguments.error();
-  return tool.run({desk_, *arguments, request.actor});
+  return tool.run({context_, *arguments, request.actor});
 }
 
 }  // namespace sluice::mcp

@@ -1,4 +1,4 @@
-#include "http/publish_desk.hpp"
+#include "http/publish_endpoint.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -29,10 +29,10 @@ Error explained(Error error, std::span<const store::NewEvent> events) {
 
 }  // namespace
 
-PublishDesk::PublishDesk(ops::PublishQueue& queue, store::Administering& store, PublishDeskOptions options)
+PublishEndpoint::PublishEndpoint(ops::PublishQueue& queue, store::Administering& store, PublishEndpointOptions options)
     : queue_(queue), store_(store), options_(std::move(options)) {}
 
-Result<store::NewEvent> PublishDesk::prepare(ops::PublishRequest request) {
+Result<store::NewEvent> PublishEndpoint::prepare(ops::PublishRequest request) {
   if (!request.id) {
     const std::lock_guard lock{mutex_};
     request.id = ids_.next(options_.entropy.clock(), options_.entropy.random());
@@ -42,7 +42,7 @@ Result<store::NewEvent> PublishDesk::prepare(ops::PublishRequest request) {
   return publishing.prepare(request, request.generation.value_or(options_.generation));
 }
 
-void PublishDesk::store(std::vector<store::NewEvent> events, Stored stored, Respond respond) {
+void PublishEndpoint::store(std::vector<store::NewEvent> events, Stored stored, Respond respond) {
   queue_.submit(std::move(events),
                 [this, stored = std::move(stored), respond = std::move(respond)](
                     std::span<const store::NewEvent> own, const ops::PublishQueue::Outcomes& outcomes) {
@@ -53,8 +53,8 @@ void PublishDesk::store(std::vector<store::NewEvent> events, Stored stored, Resp
                 });
 }
 
-Result<void> PublishDesk::show_stored(std::vector<store::NewEvent>& events,
-                                      std::span<const store::PublishOutcome> outcomes) {
+Result<void> PublishEndpoint::show_stored(std::vector<store::NewEvent>& events,
+                                          std::span<const store::PublishOutcome> outcomes) {
   for (std::size_t i = 0; i < events.size(); ++i) {
     if (outcomes[i] == store::PublishOutcome::published) continue;
     auto found = ops::stored_event(store_, events[i].envelope.event_id());
@@ -64,8 +64,8 @@ Result<void> PublishDesk::show_stored(std::vector<store::NewEvent>& events,
   return {};
 }
 
-void PublishDesk::answer(std::span<const store::NewEvent> events, std::span<const store::PublishOutcome> outcomes,
-                         const Stored& stored, Respond respond) {
+void PublishEndpoint::answer(std::span<const store::NewEvent> events, std::span<const store::PublishOutcome> outcomes,
+                             const Stored& stored, Respond respond) {
   const auto is_new = [](store::PublishOutcome outcome) { return outcome == store::PublishOutcome::published; };
   if (std::all_of(outcomes.begin(), outcomes.end(), is_new)) return respond(stored(events, outcomes));
   struct Told {
@@ -81,7 +81,8 @@ void PublishDesk::answer(std::span<const store::NewEvent> events, std::span<cons
   if (!options_.elsewhere || !options_.elsewhere(look_up)) look_up();
 }
 
-void PublishDesk::count(std::span<const store::NewEvent> events, const ops::PublishQueue::Outcomes& outcomes) const {
+void PublishEndpoint::count(std::span<const store::NewEvent> events,
+                            const ops::PublishQueue::Outcomes& outcomes) const {
   if (!options_.on_outcome) return;
   if (!outcomes)
     return options_.on_outcome(outcomes.error().retry == Retry::never ? "refused" : "error", events.size());
@@ -91,7 +92,8 @@ void PublishDesk::count(std::span<const store::NewEvent> events, const ops::Publ
   if (again > 0) options_.on_outcome("duplicate", again);
 }
 
-void PublishDesk::log(std::span<const store::NewEvent> events, std::span<const store::PublishOutcome> outcomes) const {
+void PublishEndpoint::log(std::span<const store::NewEvent> events,
+                          std::span<const store::PublishOutcome> outcomes) const {
   if (!options_.logger.enabled(telemetry::Level::info)) return;
   for (std::size_t i = 0; i < events.size(); ++i) {
     telemetry::log_published(options_.logger.with_generation(events[i].generation), events[i].envelope,

@@ -1,4 +1,4 @@
-// PublishDesk: what the ways in over HTTP share: from a request to publish to an event, and into the queue.
+// PublishEndpoint: what the ways in over HTTP share: from a request to publish to an event, and into the queue.
 //
 // Thread-safety: any number of threads.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace sluice::http {
 
-struct PublishDeskOptions {
+struct PublishEndpointOptions {
   ops::Entropy entropy;
   EnvelopeLimits limits;
   Generation generation = kFirstGeneration;  ///< of events that name none
@@ -27,10 +27,10 @@ struct PublishDeskOptions {
   std::function<bool(std::function<void()>)> elsewhere{};
 };
 
-class PublishDesk {
+class PublishEndpoint {
  public:
-  /// The references outlive the desk.
-  PublishDesk(ops::PublishQueue& queue, store::Administering& store, PublishDeskOptions options);
+  /// The references outlive the endpoint.
+  PublishEndpoint(ops::PublishQueue& queue, store::Administering& store, PublishEndpointOptions options);
 
   /// The event as it will be stored; the error names the field.
   Result<store::NewEvent> prepare(ops::PublishRequest request);
@@ -53,7 +53,7 @@ class PublishDesk {
 
   ops::PublishQueue& queue_;
   store::Administering& store_;
-  PublishDeskOptions options_;
+  PublishEndpointOptions options_;
   std::mutex mutex_;
   UuidV7Sequence ids_;
 };

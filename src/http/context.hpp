@@ -14,9 +14,9 @@
 namespace sluice::http {
 
 /// The sinks of this process; what all processes share of them is in the store.
-class SinkDesk {
+class LocalSinks {
  public:
-  virtual ~SinkDesk() = default;
+  virtual ~LocalSinks() = default;
   [[nodiscard]] virtual std::vector<sink::SinkStatus> list() const = 0;
   /// Their state in the store has changed: takes it over now instead of within seconds.
   virtual void refresh() = 0;
@@ -30,14 +30,14 @@ struct Exposed {
   std::string text;
 };
 
-struct Desk {
+struct Context {
   store::Store& store;
   ops::Entropy entropy;
   Generation generation = kFirstGeneration;  ///< that the workers of this process claim
   RetentionPolicies retention;
   std::string version;
   bool read_only = false;
-  SinkDesk* sinks = nullptr;                             ///< none: this process delivers nothing
+  LocalSinks* sinks = nullptr;                           ///< none: this process delivers nothing
   std::function<std::string(Duration window)> overview;  ///< JSON, for this much of the past
   std::function<Exposed(std::string_view accept)> metrics;
   /// Nothing stands in the way of serving: false while stopping.
