@@ -7,7 +7,7 @@
 #include "cli/session.hpp"
 #include "cli/table.hpp"
 #include "core/failure.hpp"
-#include "ops/json_object.hpp"
+#include "core/json_object.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -63,7 +63,7 @@ Result<Exit> test(Session& session) {
     const auto [sent, said] = attempt(*channel, alert);
     all = all && sent;
     const std::string_view result = sent ? "sent" : "failed";
-    texts.push_back(ops::JsonObject{}
+    texts.push_back(JsonObject{}
                         .text("channel", channel->name())
                         .text("receiver", channel->display())
                         .text("result", result)
@@ -73,7 +73,7 @@ Result<Exit> test(Session& session) {
     table.row({std::string{channel->name()}, channel->display(), std::string{result}, said});
   }
   if (session.format() == Format::json) {
-    session.out() << ops::JsonObject{}.uuid("alert_id", alert.alert_id).array("channels", texts).str() << '\n';
+    session.out() << JsonObject{}.uuid("alert_id", alert.alert_id).array("channels", texts).str() << '\n';
   }
   if (session.format() == Format::table) table.print(session.out(), session.console().color);
   return all ? Exit::ok : Exit::failed;

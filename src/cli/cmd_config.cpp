@@ -6,14 +6,14 @@
 #include "cli/noun.hpp"
 #include "cli/session.hpp"
 #include "cli/table.hpp"
+#include "core/json_object.hpp"
 #include "core/words.hpp"
-#include "ops/json_object.hpp"
 
 namespace sluice::cli {
 namespace {
 
 std::string to_json(const config::Key& key, const config::Candidate& candidate) {
-  return ops::JsonObject{}
+  return JsonObject{}
       .text("value", config::shown(key, candidate.value))
       .text("origin", name(candidate.origin))
       .text("where", candidate.where)
@@ -21,7 +21,7 @@ std::string to_json(const config::Key& key, const config::Candidate& candidate) 
 }
 
 std::string to_json(const config::Setting& setting) {
-  return ops::JsonObject{}
+  return JsonObject{}
       .text("key", setting.key->name)
       .text("value", config::shown(*setting.key, setting.winner().value))
       .text("origin", name(setting.winner().origin))
@@ -43,7 +43,7 @@ Result<Exit> show_config(Session& session) {
         {std::string{setting.key->name}, config::shown(*setting.key, setting.winner().value), setting.winner().where});
   }
   if (session.format() == Format::json) {
-    session.out() << ops::JsonObject{}.text("file", settings->file).array("settings", texts).str() << '\n';
+    session.out() << JsonObject{}.text("file", settings->file).array("settings", texts).str() << '\n';
   }
   if (session.format() == Format::table) table.print(session.out(), session.console().color);
   return Exit::ok;
@@ -78,7 +78,7 @@ Result<Exit> explain(Session& session) {
   for (const auto& candidate : setting.candidates) {
     if (&candidate != &setting.winner()) losers.push_back(to_json(key, candidate));
   }
-  session.out() << ops::JsonObject{}
+  session.out() << JsonObject{}
                        .text("key", key.name)
                        .text("description", key.description)
                        .raw("winner", to_json(key, setting.winner()))
@@ -107,7 +107,7 @@ Result<Exit> validate_config(Session& session) {
     return Exit::ok;
   }
   const auto number = [](const auto& things) { return static_cast<std::int64_t>(things.size()); };
-  session.out() << ops::JsonObject{}
+  session.out() << JsonObject{}
                        .boolean("valid", true)
                        .text("file", settings->file)
                        .number("sinks", number(declared.sinks))

@@ -10,10 +10,10 @@
 #include "cli/session.hpp"
 #include "cli/table.hpp"
 #include "core/json.hpp"
+#include "core/json_object.hpp"
 #include "ops/contracts.hpp"
 #include "ops/contracts_catalogue.hpp"
 #include "ops/contracts_live.hpp"
-#include "ops/json_object.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -79,7 +79,7 @@ std::string snapshot_json(const Session& session, const std::vector<ContractFile
   std::vector<std::string> names;
   names.reserve(written.size());
   for (const ContractFile& file : written) names.push_back(json::quote(file.file_name));
-  return ops::JsonObject{}
+  return JsonObject{}
       .boolean("dry_run", session.dry_run())
       .array("written", names)
       .number("unchanged", static_cast<std::int64_t>(unchanged))

@@ -5,7 +5,7 @@
 #include "cli/session.hpp"
 #include "cli/table.hpp"
 #include "core/json.hpp"
-#include "ops/json_object.hpp"
+#include "core/json_object.hpp"
 #include "ops/schema.hpp"
 
 namespace sluice::cli {
@@ -14,7 +14,7 @@ namespace {
 using Access = Session::Access;
 
 std::string to_json(const store::MigrationStep& step) {
-  return ops::JsonObject{}
+  return JsonObject{}
       .number("version", step.version)
       .text("name", step.name)
       .boolean("applied_now", step.applied_now)
@@ -33,7 +33,7 @@ void print_steps(const Session& session, const std::vector<store::MigrationStep>
   }
   switch (session.format()) {
     case Format::json:
-      session.out() << ops::JsonObject{}.boolean("dry_run", session.dry_run()).array("migrations", texts).str() << '\n';
+      session.out() << JsonObject{}.boolean("dry_run", session.dry_run()).array("migrations", texts).str() << '\n';
       break;
     case Format::ndjson:
       for (const auto& text : texts) session.out() << text << '\n';
@@ -83,7 +83,7 @@ Result<Exit> schema_version(Session& session) {
   const auto schema = ops::schema_version(**store);
   if (!schema) return schema.error();
   if (session.format() != Format::table) {
-    session.out() << ops::JsonObject{}.number("applied", schema->applied).number("known", schema->known).str() << '\n';
+    session.out() << JsonObject{}.number("applied", schema->applied).number("known", schema->known).str() << '\n';
     return Exit::ok;
   }
   session.out() << schema->applied << '\n';
@@ -106,11 +106,11 @@ Result<Exit> validate_schema(Session& session) {
   if (session.format() == Format::json) {
     std::vector<std::string> texts;
     for (const auto& finding : *findings) texts.push_back(json::quote(finding));
-    session.out() << ops::JsonObject{}.array("findings", texts).str() << '\n';
+    session.out() << JsonObject{}.array("findings", texts).str() << '\n';
   }
   for (const auto& finding : *findings) {
     if (session.format() == Format::table) session.out() << printable(finding) << '\n';
-    if (session.format() == Format::ndjson) session.out() << ops::JsonObject{}.text("finding", finding).str() << '\n';
+    if (session.format() == Format::ndjson) session.out() << JsonObject{}.text("finding", finding).str() << '\n';
   }
   if (findings->empty()) session.note("the schema is as this build expects it");
   return findings->empty() ? Exit::ok : Exit::findings;
@@ -140,11 +140,11 @@ Result<Exit> grant(Session& session) {
     std::vector<std::string> texts;
     texts.reserve(done.size());
     for (const auto& sentence : done) texts.push_back(json::quote(sentence));
-    session.out() << ops::JsonObject{}.boolean("dry_run", session.dry_run()).array("done", texts).str() << '\n';
+    session.out() << JsonObject{}.boolean("dry_run", session.dry_run()).array("done", texts).str() << '\n';
     return Exit::ok;
   }
   for (const auto& sentence : done) {
-    session.out() << (session.format() == Format::ndjson ? ops::JsonObject{}.text("done", sentence).str()
+    session.out() << (session.format() == Format::ndjson ? JsonObject{}.text("done", sentence).str()
                                                          : printable(sentence))
                   << '\n';
   }
@@ -152,7 +152,7 @@ Result<Exit> grant(Session& session) {
 }
 
 std::string to_json(const store::MigrationText& migration) {
-  return ops::JsonObject{}
+  return JsonObject{}
       .number("version", migration.version)
       .text("name", migration.name)
       .text("sql", migration.sql)
@@ -170,7 +170,7 @@ Result<Exit> sql(Session& session) {
     if (session.format() == Format::ndjson) session.out() << to_json(migration) << '\n';
     texts.push_back(to_json(migration));
   }
-  if (session.format() == Format::json) session.out() << ops::JsonObject{}.array("migrations", texts).str() << '\n';
+  if (session.format() == Format::json) session.out() << JsonObject{}.array("migrations", texts).str() << '\n';
   return Exit::ok;
 }
 

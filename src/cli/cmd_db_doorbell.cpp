@@ -4,8 +4,8 @@
 
 #include "cli/audit_flags.hpp"
 #include "cli/noun.hpp"
+#include "core/json_object.hpp"
 #include "ops/doorbell.hpp"
-#include "ops/json_object.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -14,13 +14,13 @@ void print_mode(const Session& session, store::DoorbellMode mode) {
   if (session.format() == Format::table) {
     session.out() << name(mode) << '\n';
   } else {
-    session.out() << ops::JsonObject{}.text("doorbell", name(mode)).str() << '\n';
+    session.out() << JsonObject{}.text("doorbell", name(mode)).str() << '\n';
   }
 }
 
 void print_change(const Session& session, store::DoorbellMode before, store::DoorbellMode after) {
   if (session.format() != Format::table) {
-    session.out() << ops::JsonObject{}
+    session.out() << JsonObject{}
                          .boolean("dry_run", session.dry_run())
                          .text("doorbell", name(after))
                          .text("before", name(before))

@@ -12,9 +12,9 @@
 #include "cli/numbers.hpp"
 #include "cli/show_preview.hpp"
 #include "cli/when.hpp"
+#include "core/json_object.hpp"
 #include "core/try.hpp"
 #include "core/words.hpp"
-#include "ops/json_object.hpp"
 #include "ops/operations.hpp"
 #include "ops/replay_event.hpp"
 
@@ -110,7 +110,7 @@ void print_plan(const Session& session, const ops::BulkPlan& plan) {
 
 Exit nothing_to_do(const Session& session) {
   session.note("nothing to do: no dead letter matches");
-  if (session.format() != Format::table) session.out() << ops::JsonObject{}.number("total", 0).str() << '\n';
+  if (session.format() != Format::table) session.out() << JsonObject{}.number("total", 0).str() << '\n';
   return Exit::ok;
 }
 

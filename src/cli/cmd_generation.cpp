@@ -7,9 +7,9 @@
 #include "cli/noun.hpp"
 #include "cli/table.hpp"
 #include "cli/when.hpp"
+#include "core/json_object.hpp"
 #include "ops/generations.hpp"
 #include "ops/generations_status.hpp"
-#include "ops/json_object.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -42,7 +42,7 @@ Result<Exit> list_generations(Session& session) {
     table.row({std::to_string(one.generation), ops::in_words(status), std::to_string(status.workers),
                clock_text(one.allocated_at), time_or_dash(one.activated_at), one.changed_by, one.note});
   }
-  if (session.format() == Format::json) session.out() << ops::JsonObject{}.array("generations", texts).str() << '\n';
+  if (session.format() == Format::json) session.out() << JsonObject{}.array("generations", texts).str() << '\n';
   if (session.format() == Format::table && !table.empty()) table.print(session.out(), session.console().color);
   if (survey->deployments.empty()) session.note("no generation is allocated; events use generation 1");
   name_strays(session, *survey);

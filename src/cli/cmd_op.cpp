@@ -10,8 +10,8 @@
 #include "cli/session.hpp"
 #include "cli/table.hpp"
 #include "cli/when.hpp"
+#include "core/json_object.hpp"
 #include "ops/event_list.hpp"
-#include "ops/json_object.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -42,7 +42,7 @@ Result<Exit> list_operations(Session& session) {
     if (!table.empty()) table.print(session.out(), session.console().color);
     if (table.empty()) session.note("no operations yet");
   } else if (session.format() == Format::json) {
-    session.out() << ops::JsonObject{}.array("operations", texts).str() << '\n';
+    session.out() << JsonObject{}.array("operations", texts).str() << '\n';
   } else {
     for (const std::string& text : texts) session.out() << text << '\n';
   }

@@ -10,11 +10,11 @@
 #include "cli/publish_log.hpp"
 #include "cli/session.hpp"
 #include "cli/table.hpp"
+#include "core/json_object.hpp"
 #include "ops/await_event.hpp"
 #include "ops/event_json.hpp"
 #include "ops/event_story.hpp"
 #include "ops/generations.hpp"
-#include "ops/json_object.hpp"
 #include "ops/workers.hpp"
 
 namespace sluice::cli {
@@ -128,7 +128,7 @@ std::string told(store::Store& store, const ops::Published& published) {
   const Uuid id = published.event.envelope.event_id();
   const auto stored = ops::stored_event(store, id);
   if (stored) return ops::to_json(*stored, published.outcome);
-  return ops::JsonObject{}.uuid("event_id", id).text("outcome", "duplicate").str();
+  return JsonObject{}.uuid("event_id", id).text("outcome", "duplicate").str();
 }
 
 Result<Exit> publish(Session& session) {

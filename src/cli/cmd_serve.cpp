@@ -7,7 +7,7 @@
 
 #include "cli/noun.hpp"
 #include "cli/session.hpp"
-#include "ops/json_object.hpp"
+#include "core/json_object.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -59,7 +59,7 @@ void announce(const Session& session, const Ready& ready) {
     session.out() << std::flush;
     return;
   }
-  session.out() << ops::JsonObject{}
+  session.out() << JsonObject{}
                        .boolean("ready", true)
                        .text("store", ready.store)
                        .number("generation", ready.generation)

@@ -6,9 +6,9 @@
 #include "cli/noun.hpp"
 #include "cli/table.hpp"
 #include "cli/when.hpp"
+#include "core/json_object.hpp"
 #include "core/printable.hpp"
 #include "core/words.hpp"
-#include "ops/json_object.hpp"
 #include "ops/sinks.hpp"
 
 namespace sluice::cli {
@@ -31,7 +31,7 @@ Result<Exit> list_sinks(Session& session) {
                clock_text(circuit ? *sink.opened_at : sink.changed_at), circuit ? "" : sink.changed_by,
                circuit ? sink.open_reason : sink.reason, sink.declared.target, joined(sink.declared.handlers, " ")});
   }
-  if (session.format() == Format::json) session.out() << ops::JsonObject{}.array("sinks", texts).str() << '\n';
+  if (session.format() == Format::json) session.out() << JsonObject{}.array("sinks", texts).str() << '\n';
   if (session.format() == Format::table && !table.empty()) table.print(session.out(), session.console().color);
   if (table.empty()) session.note("no sink is known: a daemon declares those of its configuration when it starts");
   return Exit::ok;

@@ -6,7 +6,7 @@
 #include "cli/noun.hpp"
 #include "cli/table.hpp"
 #include "cli/when.hpp"
-#include "ops/json_object.hpp"
+#include "core/json_object.hpp"
 #include "ops/subscriptions.hpp"
 
 namespace sluice::cli {
@@ -48,7 +48,7 @@ Result<Exit> list_subscriptions(Session& session) {
     if (session.format() == Format::ndjson) session.out() << texts.back() << '\n';
     table.row(row_of(one));
   }
-  if (session.format() == Format::json) session.out() << ops::JsonObject{}.array("subscriptions", texts).str() << '\n';
+  if (session.format() == Format::json) session.out() << JsonObject{}.array("subscriptions", texts).str() << '\n';
   if (session.format() == Format::table && !table.empty()) table.print(session.out(), session.console().color);
   if (table.empty()) session.note("no handler is subscribed");
   return Exit::ok;

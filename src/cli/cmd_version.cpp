@@ -4,7 +4,7 @@
 #include "cli/noun.hpp"
 #include "cli/session.hpp"
 #include "cli/version.hpp"
-#include "ops/json_object.hpp"
+#include "core/json_object.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -14,7 +14,7 @@ Result<Exit> version(Session& session) {
     session.out() << "sluice " << kVersion << " (" << kBuildType << ", " << kCompiler << ")\n";
   } else {
     session.out()
-        << ops::JsonObject{}.text("version", kVersion).text("build_type", kBuildType).text("compiler", kCompiler).str()
+        << JsonObject{}.text("version", kVersion).text("build_type", kBuildType).text("compiler", kCompiler).str()
         << '\n';
   }
   return Exit::ok;

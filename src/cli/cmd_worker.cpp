@@ -6,8 +6,8 @@
 #include "cli/session.hpp"
 #include "cli/table.hpp"
 #include "cli/when.hpp"
+#include "core/json_object.hpp"
 #include "core/words.hpp"
-#include "ops/json_object.hpp"
 #include "ops/workers.hpp"
 
 namespace sluice::cli {
@@ -29,7 +29,7 @@ Result<Exit> list_workers(Session& session) {
     table.row({worker.identity, std::to_string(worker.generation), worker.listener, clock_text(worker.started_at),
                ops::is_alive(worker, seen->now) ? ago : ago + ", SILENT", joined(worker.handlers, " ")});
   }
-  if (session.format() == Format::json) session.out() << ops::JsonObject{}.array("workers", texts).str() << '\n';
+  if (session.format() == Format::json) session.out() << JsonObject{}.array("workers", texts).str() << '\n';
   if (session.format() == Format::table && !table.empty()) table.print(session.out(), session.console().color);
   if (seen->workers.empty()) session.note("no worker was seen within a day");
   return Exit::ok;

@@ -2,8 +2,8 @@
 
 #include <ostream>
 
+#include "core/json_object.hpp"
 #include "ops/generations.hpp"
-#include "ops/json_object.hpp"
 
 namespace sluice::cli {
 
@@ -35,7 +35,7 @@ void print_plan(const Session& session, Generation generation, GenerationState s
     return;
   }
   session.out()
-      << ops::JsonObject{}.boolean("dry_run", true).number("generation", generation).text("state", name(state)).str()
+      << JsonObject{}.boolean("dry_run", true).number("generation", generation).text("state", name(state)).str()
       << '\n';
 }
 

@@ -4,7 +4,7 @@
 #include <sstream>
 #include <utility>
 
-#include "ops/json_object.hpp"
+#include "core/json_object.hpp"
 #include "ops/operations.hpp"
 
 namespace sluice::http {

@@ -1,6 +1,6 @@
 #include "http/message.hpp"
 
-#include "ops/json_object.hpp"
+#include "core/json_object.hpp"
 
 namespace sluice::http {
 namespace {
@@ -29,15 +29,15 @@ int status_of(ErrorCode code) {
   return 500;
 }
 
-Response problem_response(int status, ops::JsonObject members) {
+Response problem_response(int status, JsonObject members) {
   Response response{status, {}, members.str(), {}};
   response.with("Content-Type", "application/problem+json");
   if (status == 429 || status == 503) response.with("Retry-After", "1");
   return response;
 }
 
-ops::JsonObject head(int status, std::string_view code, std::string_view detail) {
-  return ops::JsonObject{}
+JsonObject head(int status, std::string_view code, std::string_view detail) {
+  return JsonObject{}
       .text("type", "about:blank")
       .text("title", reason_phrase(status))
       .number("status", status)
@@ -94,7 +94,7 @@ Response json_response(int status, std::string body) {
 
 Response problem(const Error& error) {
   const int status = status_of(error.code);
-  ops::JsonObject members = head(status, name(error.code), error.message);
+  JsonObject members = head(status, name(error.code), error.message);
   if (!error.field.empty()) members.text("field", error.field);
   if (!error.hint.empty()) members.text("hint", error.hint);
   members.text("retry", name(error.retry));

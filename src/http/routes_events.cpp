@@ -2,11 +2,11 @@
 #include <utility>
 
 #include "core/json.hpp"
+#include "core/json_object.hpp"
 #include "http/reading.hpp"
 #include "http/routes.hpp"
 #include "ops/event_json.hpp"
 #include "ops/event_story.hpp"
-#include "ops/json_object.hpp"
 #include "ops/replay_event.hpp"
 
 namespace sluice::http {
@@ -31,7 +31,7 @@ Result<std::string> show_event(Context& context, const Call& call) {
   if (!id) return id.error();
   const auto story = ops::tell_story(context.store, *id);
   if (!story) return story.error();
-  return ops::JsonObject{ops::to_json(*story)}
+  return JsonObject{ops::to_json(*story)}
       .texts("actions", actions(story->event, call.caller))
       .text("payload_text", story->event.envelope.payload())
       .str();

@@ -1,12 +1,12 @@
 // /v1/generations: deployment generations, from allocation to the retire gate.
 #include <utility>
 
+#include "core/json_object.hpp"
 #include "http/reading.hpp"
 #include "http/routes.hpp"
 #include "ops/generations.hpp"
 #include "ops/generations_reroute.hpp"
 #include "ops/generations_retire.hpp"
-#include "ops/json_object.hpp"
 
 namespace sluice::http {
 namespace {
@@ -25,7 +25,7 @@ Result<std::string> list_generations(Context& context, const Call&) {
   for (const auto& status : survey->generations) {
     if (!status.state) texts.push_back(ops::to_json(status));
   }
-  return ops::JsonObject{}.array("generations", texts).str();
+  return JsonObject{}.array("generations", texts).str();
 }
 
 Result<std::string> allocate(Context& context, const Call& call) {

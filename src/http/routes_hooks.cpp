@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "core/json.hpp"
+#include "core/json_object.hpp"
 #include "core/utf8.hpp"
 #include "http/media_type.hpp"
 #include "http/target.hpp"
-#include "ops/json_object.hpp"
 #include "ops/webhook_inbox.hpp"
 
 namespace sluice::http {
@@ -49,7 +49,7 @@ Response refusal(const Error& error) {
 
 Response stored(std::span<const store::NewEvent> events, std::span<const store::PublishOutcome> outcomes) {
   const bool fresh = outcomes.front() == store::PublishOutcome::published;
-  return json_response(fresh ? 202 : 200, ops::JsonObject{}
+  return json_response(fresh ? 202 : 200, JsonObject{}
                                               .uuid("event_id", events.front().envelope.event_id())
                                               .text("outcome", fresh ? "published" : "duplicate")
                                               .str());

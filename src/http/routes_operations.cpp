@@ -2,9 +2,9 @@
 #include <limits>
 #include <utility>
 
+#include "core/json_object.hpp"
 #include "http/reading.hpp"
 #include "http/routes.hpp"
-#include "ops/json_object.hpp"
 #include "ops/operations.hpp"
 
 namespace sluice::http {

@@ -1,10 +1,10 @@
 // For machines that look on: health, metrics, and the contract of this API.
 #include <utility>
 
+#include "core/json_object.hpp"
 #include "http/openapi.hpp"
 #include "http/reading.hpp"
 #include "http/routes.hpp"
-#include "ops/json_object.hpp"
 #include "ops/schema.hpp"
 
 namespace sluice::http {

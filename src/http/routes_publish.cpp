@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/json_object.hpp"
 #include "http/publish_body.hpp"
 #include "ops/event_json.hpp"
-#include "ops/json_object.hpp"
 
 namespace sluice::http {
 namespace {
@@ -39,7 +39,7 @@ Response stored_many(std::span<const store::NewEvent> events, std::span<const st
   texts.reserve(events.size());
   for (std::size_t i = 0; i < events.size(); ++i) texts.push_back(ops::to_json(events[i], outcomes[i]));
   const auto count = static_cast<std::int64_t>(events.size());
-  return json_response(201, ops::JsonObject{}.array("events", texts).number("count", count).str());
+  return json_response(201, JsonObject{}.array("events", texts).number("count", count).str());
 }
 
 void publish(PublishEndpoint& endpoint, const Call& call, Respond respond) {

@@ -1,9 +1,9 @@
 // /v1/sinks: where events go, how they fare there, and switching them.
 #include <utility>
 
+#include "core/json_object.hpp"
 #include "http/reading.hpp"
 #include "http/routes.hpp"
-#include "ops/json_object.hpp"
 #include "ops/schema.hpp"
 #include "ops/sinks.hpp"
 
@@ -14,13 +14,13 @@ namespace {
 std::string to_json(const store::SinkRecord& sink, Timestamp now, const std::optional<sink::SinkStatus>& here) {
   const sink::SinkStatus status = here.value_or(sink::SinkStatus{});
   const auto tried = status.delivered + status.failed;
-  return ops::JsonObject{ops::to_json(sink, now)}
+  return JsonObject{ops::to_json(sink, now)}
       .boolean("served_here", here.has_value())
       .number("in_flight", status.in_flight)
       .number("delivered", status.delivered)
       .number("failed", status.failed)
       .raw("success_rate",
-           tried > 0 ? ops::json_decimal(static_cast<double>(status.delivered) / static_cast<double>(tried)) : "null")
+           tried > 0 ? json_decimal(static_cast<double>(status.delivered) / static_cast<double>(tried)) : "null")
       .decimal("p50_ms", status.p50_ms)
       .decimal("p95_ms", status.p95_ms)
       .text("last_error", status.last_error)
@@ -43,7 +43,7 @@ Result<std::string> list_sinks(Context& context, const Call&) {
   for (const store::SinkRecord& sink : all->sinks) {
     texts.push_back(to_json(sink, all->now, here(context, sink.declared.name)));
   }
-  return ops::JsonObject{}.array("sinks", texts).str();
+  return JsonObject{}.array("sinks", texts).str();
 }
 
 Error no_such_sink(const std::string& name) {

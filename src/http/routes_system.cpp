@@ -1,11 +1,11 @@
 // Who am I, and how is everything: me, overview, status, doctor, workers, subscriptions, storage, audit.
 #include <utility>
 
+#include "core/json_object.hpp"
 #include "http/reading.hpp"
 #include "http/routes.hpp"
 #include "ops/audit.hpp"
 #include "ops/doctor.hpp"
-#include "ops/json_object.hpp"
 #include "ops/overview.hpp"
 #include "ops/schema.hpp"
 #include "ops/status_report.hpp"
@@ -18,7 +18,7 @@ namespace sluice::http {
 namespace {
 
 Result<std::string> me(Context& context, const Call& call) {
-  return ops::JsonObject{}
+  return JsonObject{}
       .text("name", call.caller.name)
       .text("role", name(call.caller.role))
       .text("version", context.version)
@@ -26,7 +26,7 @@ Result<std::string> me(Context& context, const Call& call) {
       .number("generation", context.generation)
       .boolean("tokens_required", call.caller.by_token)
       .boolean("read_only", context.read_only)
-      .raw("capabilities", ops::JsonObject{}.boolean("listen", ops::listens(context.store)).str())
+      .raw("capabilities", JsonObject{}.boolean("listen", ops::listens(context.store)).str())
       .str();
 }
 
@@ -58,7 +58,7 @@ Result<std::string> workers(Context& context, const Call&) {
   if (!seen) return seen.error();
   std::vector<std::string> texts;
   for (const auto& worker : seen->workers) texts.push_back(ops::to_json(worker, seen->now));
-  return ops::JsonObject{}.time("now", seen->now).array("workers", texts).str();
+  return JsonObject{}.time("now", seen->now).array("workers", texts).str();
 }
 
 Result<std::string> subscriptions(Context& context, const Call&) {
@@ -66,7 +66,7 @@ Result<std::string> subscriptions(Context& context, const Call&) {
   if (!all) return all.error();
   std::vector<std::string> texts;
   for (const auto& one : *all) texts.push_back(ops::to_json(one));
-  return ops::JsonObject{}.array("subscriptions", texts).str();
+  return JsonObject{}.array("subscriptions", texts).str();
 }
 
 Result<void> take_time(Context& context, const Call& call, std::string_view name, std::optional<Timestamp>& into) {

@@ -1,6 +1,7 @@
 // Reading the dead-letter queue: clusters first, then the list, then one event.
 #include <utility>
 
+#include "core/json_object.hpp"
 #include "mcp/schema.hpp"
 #include "mcp/tool.hpp"
 #include "mcp/tool_words.hpp"
@@ -8,7 +9,6 @@
 #include "ops/event_query.hpp"
 #include "ops/event_story.hpp"
 #include "ops/event_view.hpp"
-#include "ops/json_object.hpp"
 
 namespace sluice::mcp {
 namespace {
@@ -39,7 +39,7 @@ Result<std::string> list_events(const Call& call) {
   request.cursor = call.arguments.text("cursor");
   const auto list = ops::list_dead(call.context.store, request);
   if (!list) return list.error();
-  return ops::JsonObject{ops::summary_json(*list, call.context.redaction)}
+  return JsonObject{ops::summary_json(*list, call.context.redaction)}
       .number("count", counted->count)
       .boolean("count_capped", counted->capped)
       .str();

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "core/json.hpp"
-#include "ops/json_object.hpp"
+#include "core/json_object.hpp"
 
 namespace sluice::mcp {
 namespace {
@@ -59,14 +59,14 @@ std::variant<Message, Fault> read_message(std::string_view text) {
 }
 
 std::string result_message(std::string_view id, std::string_view result) {
-  return ops::JsonObject{}.text("jsonrpc", "2.0").raw("id", id).raw("result", result).str();
+  return JsonObject{}.text("jsonrpc", "2.0").raw("id", id).raw("result", result).str();
 }
 
 std::string fault_message(const Fault& fault) {
-  ops::JsonObject error;
+  JsonObject error;
   error.number("code", static_cast<int>(fault.code)).text("message", fault.message);
   if (!fault.data.empty()) error.raw("data", fault.data);
-  return ops::JsonObject{}.text("jsonrpc", "2.0").raw("id", fault.id).raw("error", error.str()).str();
+  return JsonObject{}.text("jsonrpc", "2.0").raw("id", fault.id).raw("error", error.str()).str();
 }
 
 }  // namespace sluice::mcp

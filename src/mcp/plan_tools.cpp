@@ -3,11 +3,11 @@
 #include <string>
 #include <utility>
 
+#include "core/json_object.hpp"
 #include "mcp/schema.hpp"
 #include "mcp/tool.hpp"
 #include "mcp/tool_words.hpp"
 #include "ops/dead_letters.hpp"
-#include "ops/json_object.hpp"
 #include "ops/operations.hpp"
 
 namespace sluice::mcp {
@@ -41,7 +41,7 @@ Result<std::string> plan(const Call& call) {
   request.most = std::max<std::int64_t>(call.context.allowance.rows_left(), 1);  // 0 would be no limit
   const auto planned = ops::plan_bulk(call.context.store, request, call.audited(), call.context.entropy);
   if (!planned) return planned.error();
-  return ops::JsonObject{ops::to_json(*planned)}.number("rows_left", call.context.allowance.rows_left()).str();
+  return JsonObject{ops::to_json(*planned)}.number("rows_left", call.context.allowance.rows_left()).str();
 }
 
 // The store speaks of its own parameters; the agent knows those of the tool.

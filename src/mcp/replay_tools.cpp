@@ -1,8 +1,8 @@
 // Replay of one dead letter.
+#include "core/json_object.hpp"
 #include "mcp/schema.hpp"
 #include "mcp/tool.hpp"
 #include "mcp/tool_words.hpp"
-#include "ops/json_object.hpp"
 #include "ops/replay_event.hpp"
 
 namespace sluice::mcp {
@@ -25,7 +25,7 @@ Result<std::string> replay(const Call& call) {
     }
     return error;
   }
-  return ops::JsonObject{ops::to_json(*report)}.number("rows_left", allowance.rows_left()).str();
+  return JsonObject{ops::to_json(*report)}.number("rows_left", allowance.rows_left()).str();
 }
 
 std::string replay_schema() {

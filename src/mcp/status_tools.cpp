@@ -1,7 +1,7 @@
 // The state of the store, and what this server may do.
+#include "core/json_object.hpp"
 #include "mcp/schema.hpp"
 #include "mcp/tool.hpp"
-#include "ops/json_object.hpp"
 #include "ops/status_report.hpp"
 
 namespace sluice::mcp {
@@ -11,7 +11,7 @@ using namespace schema;
 
 std::string session_json(const Call& call) {
   const Allowance& allowance = call.context.allowance;
-  return ops::JsonObject{}
+  return JsonObject{}
       .text("actor", call.actor)
       .boolean("read_only", allowance.limits().read_only)
       .number("max_rows", allowance.limits().max_rows)
@@ -23,7 +23,7 @@ std::string session_json(const Call& call) {
 Result<std::string> show_status(const Call& call) {
   const auto report = ops::report_status(call.context.store);
   if (!report) return report.error();
-  return ops::JsonObject{ops::to_json(*report)}.raw("session", session_json(call)).str();
+  return JsonObject{ops::to_json(*report)}.raw("session", session_json(call)).str();
 }
 
 std::string generation_schema() {

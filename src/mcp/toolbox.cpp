@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/json_object.hpp"
 #include "mcp/harmless.hpp"
 #include "ops/error_json.hpp"
-#include "ops/json_object.hpp"
 
 namespace sluice::mcp {
 namespace {
-
-using ops::JsonObject;
 
 std::string to_json(const Tool& tool) {
   const Annotations& hints = tool.annotations;
@@ -71,7 +69,7 @@ std::string Toolbox::list() const {
   for (const Tool& tool : all_tools()) {
     if (offers(tool)) tools.push_back(to_json(tool));
   }
-  return ops::json_array(tools);
+  return json_array(tools);
 }
 
 std::optional<std::string> Toolbox::call(const Request& request) const {

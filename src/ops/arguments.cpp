@@ -5,8 +5,8 @@
 #include <charconv>
 #include <utility>
 
+#include "core/json_object.hpp"
 #include "core/try.hpp"
-#include "ops/json_object.hpp"
 
 namespace sluice::ops {
 namespace {

@@ -1,7 +1,7 @@
 #include "ops/audit.hpp"
 
+#include "core/json_object.hpp"
 #include "ops/event_json.hpp"
-#include "ops/json_object.hpp"
 
 namespace sluice::ops {
 

@@ -1,8 +1,8 @@
 #include <array>
 #include <cstdio>
 
+#include "core/json_object.hpp"
 #include "ops/check.hpp"
-#include "ops/json_object.hpp"
 
 namespace sluice::ops {
 namespace {

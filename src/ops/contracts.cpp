@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "ops/json_object.hpp"
+#include "core/json_object.hpp"
 
 namespace sluice::ops {
 namespace {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string_view>
 
-#include "ops/json_object.hpp"
+#include "core/json_object.hpp"
 
 namespace sluice::ops {
 namespace {

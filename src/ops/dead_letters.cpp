@@ -4,11 +4,11 @@
 #include <charconv>
 #include <utility>
 
+#include "core/json_object.hpp"
 #include "core/try.hpp"
 #include "core/words.hpp"
 #include "ops/audit.hpp"
 #include "ops/event_json.hpp"
-#include "ops/json_object.hpp"
 
 namespace sluice::ops {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/json_object.hpp"
 #include "ops/doctor_facts.hpp"
 #include "ops/doctor_findings.hpp"
-#include "ops/json_object.hpp"
 
 namespace sluice::ops {
 namespace {

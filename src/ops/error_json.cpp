@@ -1,6 +1,6 @@
 #include "ops/error_json.hpp"
 
-#include "ops/json_object.hpp"
+#include "core/json_object.hpp"
 
 namespace sluice::ops {
 

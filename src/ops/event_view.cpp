@@ -2,9 +2,9 @@
 
 #include <optional>
 
+#include "core/json_object.hpp"
 #include "ops/event_export.hpp"
 #include "ops/event_json.hpp"
-#include "ops/json_object.hpp"
 
 namespace sluice::ops {
 namespace {

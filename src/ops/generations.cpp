@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/json_object.hpp"
 #include "core/try.hpp"
 #include "ops/audit.hpp"
-#include "ops/json_object.hpp"
 
 namespace sluice::ops {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <utility>
 
+#include "core/json_object.hpp"
 #include "ops/audit.hpp"
 #include "ops/generations.hpp"
-#include "ops/json_object.hpp"
 
 namespace sluice::ops {
 

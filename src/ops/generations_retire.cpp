@@ -2,11 +2,11 @@
 
 #include <utility>
 
+#include "core/json_object.hpp"
 #include "core/try.hpp"
 #include "core/words.hpp"
 #include "ops/audit.hpp"
 #include "ops/generations.hpp"
-#include "ops/json_object.hpp"
 
 namespace sluice::ops {
 namespace {

@@ -4,8 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "core/json_object.hpp"
 #include "ops/generations.hpp"
-#include "ops/json_object.hpp"
 #include "ops/workers.hpp"
 
 namespace sluice::ops {

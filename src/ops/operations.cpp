@@ -2,10 +2,10 @@
 
 #include <utility>
 
+#include "core/json_object.hpp"
 #include "core/try.hpp"
 #include "ops/audit.hpp"
 #include "ops/event_list.hpp"
-#include "ops/json_object.hpp"
 
 namespace sluice::ops {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "ops/json_object.hpp"
+#include "core/json_object.hpp"
 #include "ops/latency.hpp"
 #include "ops/metrics_store.hpp"
 #include "ops/overview_attention.hpp"

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "core/json.hpp"
+#include "core/json_object.hpp"
 #include "core/words.hpp"
 #include "ops/doctor_findings.hpp"
-#include "ops/json_object.hpp"
 
 namespace sluice::ops {
 namespace {

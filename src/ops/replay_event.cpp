@@ -1,8 +1,8 @@
 #include "ops/replay_event.hpp"
 
+#include "core/json_object.hpp"
 #include "core/try.hpp"
 #include "ops/audit.hpp"
-#include "ops/json_object.hpp"
 
 namespace sluice::ops {
 

@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "core/json_object.hpp"
 #include "core/words.hpp"
-#include "ops/json_object.hpp"
 #include "ops/workers.hpp"
 
 namespace sluice::ops {

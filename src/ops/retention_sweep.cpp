@@ -1,6 +1,6 @@
 #include "ops/retention_sweep.hpp"
 
-#include "ops/json_object.hpp"
+#include "core/json_object.hpp"
 
 namespace sluice::ops {
 

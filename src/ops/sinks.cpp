@@ -4,9 +4,9 @@
 #include <set>
 #include <utility>
 
+#include "core/json_object.hpp"
 #include "core/try.hpp"
 #include "ops/audit.hpp"
-#include "ops/json_object.hpp"
 
 namespace sluice::ops {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "ops/json_object.hpp"
+#include "core/json_object.hpp"
 #include "ops/sinks.hpp"
 #include "ops/workers.hpp"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/json_object.hpp"
 #include "ops/doctor_findings.hpp"
-#include "ops/json_object.hpp"
 #include "ops/retention_sweep.hpp"
 
 namespace sluice::ops {

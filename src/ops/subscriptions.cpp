@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/json_object.hpp"
 #include "core/try.hpp"
 #include "ops/audit.hpp"
 #include "ops/event_list.hpp"
-#include "ops/json_object.hpp"
 #include "ops/workers.hpp"
 
 namespace sluice::ops {

@@ -4,8 +4,8 @@
 
 #include "config/hook_events.hpp"
 #include "core/json.hpp"
+#include "core/json_object.hpp"
 #include "ops/derived_id.hpp"
-#include "ops/json_object.hpp"
 
 namespace sluice::ops {
 namespace {

@@ -2,9 +2,6 @@
 
 # (file, header): why.
 INCLUDES = {
-    ("src/alert/http/alert_fields.hpp", "ops/json_object.hpp"): "the writer of JSON stands in ops; it belongs to core",
-    ("src/alert/http/sentry_envelope.cpp", "ops/json_object.hpp"): "the same",
-    ("src/alert/http/webhook_body.cpp", "ops/json_object.hpp"): "the same",
     ("src/ops/webhook_inbox.cpp", "config/hook_events.hpp"): "a webhook source is the type that the configuration declares",
     ("src/ops/webhook_verify.hpp", "config/declared.hpp"): "the same",
     ("src/runtime/runtime_fixture.hpp", "store/sqlite/sqlite_store.hpp"): "tests/support has EmbeddedStore for it",

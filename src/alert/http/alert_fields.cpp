@@ -12,7 +12,7 @@ std::optional<std::string_view> known(const std::string& text) {
 
 }  // namespace
 
-void append_fields(ops::JsonObject& object, const Alert& alert) {
+void append_fields(JsonObject& object, const Alert& alert) {
   const FailureNotice& failure = alert.failure;
   object.uuid("event_id", failure.event_id)
       .text("event_type", known(failure.event_type))

@@ -7,13 +7,11 @@
 #include "alert/http/alert_fields.hpp"
 #include "core/generation.hpp"
 #include "core/json.hpp"
+#include "core/json_object.hpp"
 #include "core/utf8.hpp"
-#include "ops/json_object.hpp"
 
 namespace sluice::alert {
 namespace {
-
-using ops::JsonObject;
 
 // Sentry drops a tag that is longer or has a line break.
 constexpr std::size_t kLongestTag = 200;

@@ -1,12 +1,12 @@
 #include "alert/http/webhook_body.hpp"
 
 #include "alert/http/alert_fields.hpp"
-#include "ops/json_object.hpp"
+#include "core/json_object.hpp"
 
 namespace sluice::alert {
 
 std::string webhook_body(const Alert& alert, const Sender& sender) {
-  ops::JsonObject body;
+  JsonObject body;
   body.text("alert", "event.failed")
       .uuid("alert_id", alert.alert_id)
       .text("service", sender.service)

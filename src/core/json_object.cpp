@@ -1,4 +1,4 @@
-#include "ops/json_object.hpp"
+#include "core/json_object.hpp"
 
 #include <array>
 #include <cassert>
@@ -7,7 +7,7 @@
 
 #include "core/json.hpp"
 
-namespace sluice::ops {
+namespace sluice {
 
 JsonObject::JsonObject(std::string_view object) : body_(object) {
   assert(body_.size() >= 2 && body_.front() == '{' && body_.back() == '}');
@@ -79,4 +79,4 @@ std::string json_array(const std::vector<std::string>& elements) {
   return out + ']';
 }
 
-}  // namespace sluice::ops
+}  // namespace sluice

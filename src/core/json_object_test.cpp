@@ -1,10 +1,10 @@
-#include "ops/json_object.hpp"
+#include "core/json_object.hpp"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-namespace sluice::ops {
+namespace sluice {
 namespace {
 
 TEST(JsonObject, WritesEveryKindInTheOrderOfTheCalls) {
@@ -40,4 +40,4 @@ TEST(JsonObject, DecimalsAreShort) {
 }
 
 }  // namespace
-}  // namespace sluice::ops
+}  // namespace sluice

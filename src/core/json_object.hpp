@@ -10,7 +10,7 @@
 #include <sluice/time.hpp>
 #include <sluice/uuid.hpp>
 
-namespace sluice::ops {
+namespace sluice {
 
 class JsonObject {
  public:
@@ -45,4 +45,4 @@ std::string json_decimal(double value);
 /// `[a,b]` of JSON texts.
 std::string json_array(const std::vector<std::string>& elements);
 
-}  // namespace sluice::ops
+}  // namespace sluice
