@@ -6,7 +6,7 @@
 #include "cli/version.hpp"
 #include "core/words.hpp"
 #include "mcp/operation_carrier.hpp"
-#include "mcp/server.hpp"
+#include "mcp/transport.hpp"
 
 namespace sluice::cli {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "http/publish_endpoint.hpp"
 #include "http/router.hpp"
-#include "mcp/member.hpp"
+#include "mcp/message.hpp"
 #include "tests/support/embedded_store.hpp"
 #include "tests/support/faulty_store.hpp"
 

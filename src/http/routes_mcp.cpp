@@ -3,8 +3,7 @@
 #include <utility>
 
 #include "http/media_type.hpp"
-#include "mcp/http_exchange.hpp"
-#include "mcp/server.hpp"
+#include "mcp/transport.hpp"
 
 namespace sluice::http {
 namespace {

@@ -2,9 +2,9 @@
 #include <utility>
 
 #include "core/json_object.hpp"
+#include "core/try.hpp"
 #include "mcp/schema.hpp"
 #include "mcp/tool.hpp"
-#include "mcp/tool_words.hpp"
 #include "ops/dead_letters.hpp"
 #include "ops/event_query.hpp"
 #include "ops/event_story.hpp"
@@ -23,41 +23,34 @@ constexpr std::int64_t kMostGroups = 200;
 constexpr std::int64_t kShownCountCap = 100'000;
 
 Result<store::EventFilter> filter_of(const Call& call) {
-  const auto query = ops::EventQuery::parse(call.arguments.text("filter").value_or(""));
-  if (!query) return query.error();
-  return query->filter(call.context.store);
+  SLUICE_TRY(const auto query, ops::EventQuery::parse(call.arguments.text("filter").value_or("")));
+  return query.filter(call.context.store);
 }
 
 Result<std::string> list_events(const Call& call) {
-  auto filter = filter_of(call);
-  if (!filter) return std::move(filter).error();
-  const auto counted = ops::count_dead(call.context.store, *filter, kShownCountCap);
-  if (!counted) return counted.error();
+  SLUICE_TRY(auto filter, filter_of(call));
+  SLUICE_TRY(const auto counted, ops::count_dead(call.context.store, filter, kShownCountCap));
   ops::ListRequest request;
-  request.filter = *std::move(filter);
+  request.filter = std::move(filter);
   request.limit = static_cast<int>(*call.arguments.integer("limit"));
   request.cursor = call.arguments.text("cursor");
-  const auto list = ops::list_dead(call.context.store, request);
-  if (!list) return list.error();
-  return JsonObject{ops::summary_json(*list, call.context.redaction)}
-      .number("count", counted->count)
-      .boolean("count_capped", counted->capped)
+  SLUICE_TRY(const auto list, ops::list_dead(call.context.store, request));
+  return JsonObject{ops::summary_json(list, call.context.redaction)}
+      .number("count", counted.count)
+      .boolean("count_capped", counted.capped)
       .str();
 }
 
 Result<std::string> list_clusters(const Call& call) {
-  const auto filter = filter_of(call);
-  if (!filter) return filter.error();
-  auto groups = ops::list_groups(call.context.store, *filter);
-  if (!groups) return std::move(groups).error();
+  SLUICE_TRY(const auto filter, filter_of(call));
+  SLUICE_TRY(auto groups, ops::list_groups(call.context.store, filter));
   const auto most = static_cast<std::size_t>(*call.arguments.integer("limit"));
-  return ops::redacted_json({*std::move(groups), most}, call.context.redaction);
+  return ops::redacted_json({std::move(groups), most}, call.context.redaction);
 }
 
 Result<std::string> show_event(const Call& call) {
-  const auto story = ops::tell_story(call.context.store, call.arguments.uuid("event_id"));
-  if (!story) return story.error();
-  return ops::redacted_json(*story, call.context.redaction);
+  SLUICE_TRY(const auto story, ops::tell_story(call.context.store, call.arguments.uuid("event_id")));
+  return ops::redacted_json(story, call.context.redaction);
 }
 
 std::string list_schema() {

@@ -5,8 +5,8 @@
 
 #include "core/json.hpp"
 #include "core/json_object.hpp"
-#include "mcp/actor.hpp"
-#include "mcp/member.hpp"
+#include "mcp/agent.hpp"
+#include "mcp/message.hpp"
 
 namespace sluice::mcp {
 namespace {

@@ -1,5 +1,6 @@
 // The state of the store, and what this server may do.
 #include "core/json_object.hpp"
+#include "core/try.hpp"
 #include "mcp/schema.hpp"
 #include "mcp/tool.hpp"
 #include "ops/status_report.hpp"
@@ -21,9 +22,8 @@ std::string session_json(const Call& call) {
 }
 
 Result<std::string> show_status(const Call& call) {
-  const auto report = ops::report_status(call.context.store);
-  if (!report) return report.error();
-  return JsonObject{ops::to_json(*report)}.raw("session", session_json(call)).str();
+  SLUICE_TRY(const auto report, ops::report_status(call.context.store));
+  return JsonObject{ops::to_json(report)}.raw("session", session_json(call)).str();
 }
 
 std::string generation_schema() {

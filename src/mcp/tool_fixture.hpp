@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/json.hpp"
-#include "mcp/member.hpp"
+#include "mcp/message.hpp"
 #include "mcp/toolbox.hpp"
 #include "tests/support/embedded_store.hpp"
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/json_object.hpp"
+#include "core/try.hpp"
 #include "mcp/harmless.hpp"
 #include "ops/error_json.hpp"
 
@@ -85,9 +86,8 @@ Result<std::string> Toolbox::run(const Tool& tool, const Request& request) const
                  std::string{tool.name} + " changes something, and this server is read-only", "",
                  "tell the operator what you would do; `sluice mcp` without --read-only allows it"};
   }
-  const auto arguments = Arguments::read(tool.parameters, request.arguments);
-  if (!arguments) return arguments.error();
-  return tool.run({context_, *arguments, request.actor});
+  SLUICE_TRY(const auto arguments, Arguments::read(tool.parameters, request.arguments));
+  return tool.run({context_, arguments, request.actor});
 }
 
 }  // namespace sluice::mcp

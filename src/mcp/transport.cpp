@@ -1,13 +1,46 @@
-#include "mcp/http_exchange.hpp"
+#include "mcp/transport.hpp"
 
 #include <algorithm>
+#include <istream>
+#include <ostream>
+#include <string>
 
 #include "core/utf8.hpp"
 #include "crypto/digest.hpp"
-#include "mcp/member.hpp"
+#include "mcp/message.hpp"
 
 namespace sluice::mcp {
 namespace {
+
+// Lines from a stream, none of them longer than a limit, however long the sender makes it.
+class LineReader {
+ public:
+  LineReader(std::istream& in, std::size_t limit) : in_(in), limit_(limit) {}
+
+  enum class Read { line, too_long, end };
+  /// The next line without its end. A line that is too long is read to its end and dropped.
+  Read next(std::string& line);
+
+ private:
+  std::istream& in_;
+  std::size_t limit_;
+};
+
+LineReader::Read LineReader::next(std::string& line) {
+  line.clear();
+  bool any = false;
+  bool fits = true;
+  for (int c = in_.get(); c != std::istream::traits_type::eof(); c = in_.get()) {
+    any = true;
+    if (c == '\n') break;
+    fits = fits && line.size() < limit_;
+    if (fits) line += std::istream::traits_type::to_char_type(c);
+  }
+  if (!any) return Read::end;
+  if (fits) return Read::line;
+  line.clear();
+  return Read::too_long;
+}
 
 // What a client that names none speaks: it is older than the header.
 constexpr auto kUnnamedVersion = "2025-03-26";
@@ -67,6 +100,20 @@ std::optional<std::optional<std::string>> client_of(std::string_view session) {
 }
 
 }  // namespace
+
+void serve(std::istream& in, std::ostream& out, Protocol& protocol, std::size_t limit) {
+  LineReader lines{in, limit};
+  std::string line;
+  for (auto read = lines.next(line); read != LineReader::Read::end && out; read = lines.next(line)) {
+    if (read == LineReader::Read::too_long) {
+      out << fault_message(
+                 {FaultCode::invalid_request, "a message may have at most " + std::to_string(limit) + " bytes"})
+          << std::endl;
+      continue;
+    }
+    if (const auto answer = protocol.handle(line)) out << *answer << std::endl;
+  }
+}
 
 HttpOutcome exchange(const HttpExchange& request, const Toolbox& tools, const Identity& identity) {
   const auto read = read_message(request.body);

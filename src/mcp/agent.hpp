@@ -1,12 +1,20 @@
-// How much this run may change. The agent cannot raise it; whoever starts the server can.
+// Who the audit names when an agent acts, and how much it may change.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include <sluice/result.hpp>
 
 namespace sluice::mcp {
+
+/// `agent:triage (for alice@host)`. A client chooses its own name, so everything but letters, digits, blanks and
+/// `._/@-` becomes `_`, and it is cut: it cannot look like somebody else's record.
+std::string actor_name(const std::optional<std::string>& agent, std::string_view user);
+
+// How much this run may change. The agent cannot raise it; whoever starts the server can.
 
 struct Limits {
   bool read_only = false;
