@@ -4,6 +4,7 @@
 
 #include "config/declare.hpp"
 #include "config/header_name.hpp"
+#include "core/characters.hpp"
 #include "core/generation.hpp"
 
 namespace sluice::config {

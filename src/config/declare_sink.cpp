@@ -5,6 +5,7 @@
 #include "config/alert_address.hpp"
 #include "config/declare.hpp"
 #include "config/header_name.hpp"
+#include "core/characters.hpp"
 #include "net/ip_address.hpp"
 
 namespace sluice::config {

@@ -1,7 +1,6 @@
 // Header names of HTTP, as the file writes them.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 namespace sluice::config {
@@ -10,6 +9,5 @@ namespace sluice::config {
 bool is_header_name(std::string_view text);
 /// Visible ASCII, spaces and tabs inside: nothing that ends the line.
 bool is_header_value(std::string_view text);
-std::string lower_case(std::string_view text);
 
 }  // namespace sluice::config

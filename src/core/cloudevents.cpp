@@ -12,8 +12,6 @@ namespace {
 constexpr std::string_view kHeaderPrefix = "ce-";
 constexpr std::size_t kContextMaxBytes = 63;
 
-char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 // The standard asks for lower-case letters and digits; names of any other kind are not attributes.
 bool is_attribute_name(std::string_view name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return is_lower(c) || is_digit(c); });
@@ -21,7 +19,7 @@ bool is_attribute_name(std::string_view name) {
 
 std::optional<int> hex_digit(char c) {
   if (is_digit(c)) return c - '0';
-  const char lower = to_lower(c);
+  const char lower = lower_case(c);
   return lower >= 'a' && lower <= 'f' ? std::optional{lower - 'a' + 10} : std::nullopt;
 }
 
@@ -171,7 +169,7 @@ std::string context_of(std::string_view source) {
   }
   std::string context;
   for (const char c : source) {
-    const char lower = to_lower(c);
+    const char lower = lower_case(c);
     if (is_lower(lower) || is_digit(lower)) {
       context += lower;
     } else if (!context.empty() && context.back() != '_') {

@@ -15,7 +15,7 @@
 #include "daemon/handlers.hpp"
 #include "daemon/leftovers.hpp"
 #include "daemon/sink_board.hpp"
-#include "http/context.hpp"
+#include "http/routes.hpp"
 #include "runtime/supervisor.hpp"
 #include "sink/sink.hpp"
 #include "telemetry/log.hpp"

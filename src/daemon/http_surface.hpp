@@ -9,10 +9,10 @@
 #include <string>
 
 #include "config/config.hpp"
-#include "http/context.hpp"
 #include "http/event_stream.hpp"
-#include "http/publish_endpoint.hpp"
+#include "http/routes.hpp"
 #include "http/routes_mcp.hpp"
+#include "http/routes_publish.hpp"
 #include "http/server.hpp"
 #include "http/work_pool.hpp"
 #include "ops/publish_queue.hpp"

@@ -1,7 +1,6 @@
 #include "http/api.hpp"
 
 #include "http/routes.hpp"
-#include "http/routes_console.hpp"
 #include "http/routes_publish.hpp"
 
 namespace sluice::http {

@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "config/declared.hpp"
-#include "http/context.hpp"
 #include "http/event_stream.hpp"
-#include "http/publish_endpoint.hpp"
 #include "http/router.hpp"
+#include "http/routes.hpp"
 #include "http/routes_claims.hpp"
 #include "http/routes_hooks.hpp"
 #include "http/routes_mcp.hpp"
+#include "http/routes_publish.hpp"
 
 namespace sluice::http {
 

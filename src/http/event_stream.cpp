@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/json_object.hpp"
+#include "core/try.hpp"
 #include "ops/operations.hpp"
 
 namespace sluice::http {
@@ -50,15 +51,12 @@ void EventStream::add(std::shared_ptr<Stream> stream, std::set<std::string> topi
 Result<std::string> EventStream::look(const std::string& topic) const {
   if (topic == "overview") return context_.overview(std::chrono::hours{1});
   if (topic == "operations") {
-    const auto all = ops::list_operations(context_.store, kListedOperations);
-    if (!all) return all.error();
-    return ops::to_json(*all);
+    SLUICE_TRY(const auto all, ops::list_operations(context_.store, kListedOperations));
+    return ops::to_json(all);
   }
-  const auto id = Uuid::parse(topic.substr(kOperation.size()), "topics");
-  if (!id) return id.error();
-  const auto operation = ops::find_operation(context_.store, *id);
-  if (!operation) return operation.error();
-  return ops::to_json(*operation);
+  SLUICE_TRY(const auto id, Uuid::parse(topic.substr(kOperation.size()), "topics"));
+  SLUICE_TRY(const auto operation, ops::find_operation(context_.store, id));
+  return ops::to_json(operation);
 }
 
 Duration EventStream::step(Timestamp now) {

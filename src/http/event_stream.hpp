@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "http/context.hpp"
 #include "http/router.hpp"
+#include "http/routes.hpp"
 
 namespace sluice::http {
 

@@ -8,7 +8,7 @@
 #include "core/json.hpp"
 #include "http/api.hpp"
 #include "http/claims_body.hpp"
-#include "http/routes_console.hpp"
+#include "http/routes.hpp"
 #include "tests/support/embedded_store.hpp"
 
 namespace sluice::http {

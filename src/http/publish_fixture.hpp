@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 #include <optional>
 
-#include "http/publish_endpoint.hpp"
 #include "http/router.hpp"
+#include "http/routes_publish.hpp"
 #include "mcp/message.hpp"
 #include "tests/support/embedded_store.hpp"
 #include "tests/support/faulty_store.hpp"

@@ -4,7 +4,8 @@
 #include <charconv>
 #include <utility>
 
-#include "http/media_type.hpp"
+#include "core/try.hpp"
+#include "http/message.hpp"
 
 namespace sluice::http {
 
@@ -82,19 +83,15 @@ Result<ops::EventQuery> query_of(const Call& call) {
 }
 
 Result<store::EventFilter> filter_of(const Call& call, store::Store& store) {
-  const auto query = query_of(call);
-  if (!query) return query.error();
-  return query->filter(store);
+  SLUICE_TRY(const auto query, query_of(call));
+  return query.filter(store);
 }
 
 Result<ops::ListRequest> page_of(const Call& call, store::Store& store) {
-  if (auto known = check_query(call, {"filter", "limit", "cursor"}); !known) return std::move(known).error();
-  auto filter = filter_of(call, store);
-  if (!filter) return std::move(filter).error();
-  ops::ListRequest request{*std::move(filter), 50, call.request.parameter("cursor")};
-  const auto limit = number_parameter(call, "limit", request.limit, 1, ops::kMaxPage);
-  if (!limit) return limit.error();
-  request.limit = *limit;
+  SLUICE_CHECK(check_query(call, {"filter", "limit", "cursor"}));
+  SLUICE_TRY(auto filter, filter_of(call, store));
+  ops::ListRequest request{std::move(filter), 50, call.request.parameter("cursor")};
+  SLUICE_TRY(request.limit, number_parameter(call, "limit", request.limit, 1, ops::kMaxPage));
   return request;
 }
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "http/context.hpp"
 #include "http/router.hpp"
+#include "http/routes.hpp"
 #include "ops/arguments.hpp"
 #include "ops/event_list.hpp"
 #include "ops/event_query.hpp"

@@ -6,7 +6,7 @@
 #include "core/characters.hpp"
 #include "core/json_object.hpp"
 #include "http/claims_body.hpp"
-#include "http/media_type.hpp"
+#include "http/message.hpp"
 
 namespace sluice::http {
 namespace {

@@ -7,8 +7,8 @@
 #include "core/json.hpp"
 #include "core/json_object.hpp"
 #include "core/utf8.hpp"
-#include "http/media_type.hpp"
-#include "http/target.hpp"
+#include "http/message.hpp"
+#include "http/router.hpp"
 #include "ops/webhook_inbox.hpp"
 
 namespace sluice::http {

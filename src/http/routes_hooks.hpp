@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "config/declared.hpp"
-#include "http/publish_endpoint.hpp"
 #include "http/router.hpp"
+#include "http/routes_publish.hpp"
 
 namespace sluice::http {
 

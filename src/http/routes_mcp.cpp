@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "http/media_type.hpp"
+#include "http/message.hpp"
 #include "mcp/transport.hpp"
 
 namespace sluice::http {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "core/payload_redaction.hpp"
-#include "http/context.hpp"
 #include "http/router.hpp"
+#include "http/routes.hpp"
 #include "mcp/tool.hpp"
 #include "mcp/toolbox.hpp"
 

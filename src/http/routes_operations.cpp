@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/json_object.hpp"
+#include "core/try.hpp"
 #include "http/reading.hpp"
 #include "http/routes.hpp"
 #include "ops/operations.hpp"
@@ -50,9 +51,7 @@ Result<ops::BulkRequest> request_of(const ops::Arguments& body) {
     if (!known) return invalid("kind", "kind must be replay, discard or restore");
     request.kind = *known;
   }
-  auto query = ops::EventQuery::parse(body.text("filter").value_or(""));
-  if (!query) return std::move(query).error();
-  request.query = *std::move(query);
+  SLUICE_TRY(request.query, ops::EventQuery::parse(body.text("filter").value_or("")));
   request.event_ids = body.uuids("event_ids");
   request.except = body.uuids("except");
   if (!request.event_ids.empty() && (!request.query.empty() || !request.except.empty())) {
@@ -83,65 +82,51 @@ Response plan(Context& context, const Call& call) {
 }
 
 Result<std::string> start(Context& context, const Call& call) {
-  const auto id = id_of(call);
-  if (!id) return id.error();
+  SLUICE_TRY(const auto id, id_of(call));
   std::vector<Parameter> parameters = pace();
   parameters.push_back({"count", Type::integer, true, "how many events the plan holds, as a confirmation", 0});
   parameters.push_back(reason_parameter());
-  const auto body = body_of(call, parameters);
-  if (!body) return body.error();
-  const auto started =
-      ops::start_operation(context.store, {*id, *body->integer("count"), settings_of(*body), std::nullopt},
-                           actor_of(call, *body->text("reason")));
-  if (!started) return started.error();
+  SLUICE_TRY(const auto body, body_of(call, parameters));
+  SLUICE_TRY(const auto started,
+             ops::start_operation(context.store, {id, *body.integer("count"), settings_of(body), std::nullopt},
+                                  actor_of(call, *body.text("reason"))));
   if (context.wake) context.wake();
-  return ops::to_json(*started);
+  return ops::to_json(started);
 }
 
 Result<std::string> list_operations(Context& context, const Call& call) {
-  if (auto known = check_query(call, {"limit"}); !known) return std::move(known).error();
-  const auto limit = number_parameter(call, "limit", 50, 1, ops::kMaxPage);
-  if (!limit) return limit.error();
-  const auto found = ops::list_operations(context.store, *limit);
-  if (!found) return found.error();
-  return ops::to_json(*found);
+  SLUICE_CHECK(check_query(call, {"limit"}));
+  SLUICE_TRY(const auto limit, number_parameter(call, "limit", 50, 1, ops::kMaxPage));
+  SLUICE_TRY(const auto found, ops::list_operations(context.store, limit));
+  return ops::to_json(found);
 }
 
 Result<std::string> show_operation(Context& context, const Call& call) {
-  const auto id = id_of(call);
-  if (!id) return id.error();
-  const auto found = ops::find_operation(context.store, *id);
-  if (!found) return found.error();
-  return ops::to_json(*found);
+  SLUICE_TRY(const auto id, id_of(call));
+  SLUICE_TRY(const auto found, ops::find_operation(context.store, id));
+  return ops::to_json(found);
 }
 
 Result<std::string> items(Context& context, const Call& call) {
-  if (auto known = check_query(call, {"limit", "after"}); !known) return std::move(known).error();
-  const auto id = id_of(call);
-  if (!id) return id.error();
-  const auto limit = number_parameter(call, "limit", 100, 1, ops::kMaxPage);
-  if (!limit) return limit.error();
-  const auto after = number_parameter(call, "after", 0, 0, std::numeric_limits<int>::max());
-  if (!after) return after.error();
-  const auto found = ops::list_items(context.store, *id, *limit, *after);
-  if (!found) return found.error();
-  return ops::to_json(*found);
+  SLUICE_CHECK(check_query(call, {"limit", "after"}));
+  SLUICE_TRY(const auto id, id_of(call));
+  SLUICE_TRY(const auto limit, number_parameter(call, "limit", 100, 1, ops::kMaxPage));
+  SLUICE_TRY(const auto after, number_parameter(call, "after", 0, 0, std::numeric_limits<int>::max()));
+  SLUICE_TRY(const auto found, ops::list_items(context.store, id, limit, after));
+  return ops::to_json(found);
 }
 
 Result<std::string> change(Context& context, const Call& call, store::OperationChange::What what) {
-  const auto id = id_of(call);
-  if (!id) return id.error();
+  SLUICE_TRY(const auto id, id_of(call));
   std::vector<Parameter> parameters{optional_reason()};
   const bool rate = what == store::OperationChange::What::rate;
   if (rate) parameters.push_back({"rate", Type::integer, true, "events per second; 0: no limit", kLeast, kMost});
-  const auto body = body_of(call, parameters);
-  if (!body) return body.error();
-  const store::OperationChange wanted{what, rate ? static_cast<int>(*body->integer("rate")) : 0};
-  const auto changed =
-      ops::steer_operation(context.store, *id, wanted, actor_of(call, body->text("reason").value_or("")));
-  if (!changed) return changed.error();
+  SLUICE_TRY(const auto body, body_of(call, parameters));
+  const store::OperationChange wanted{what, rate ? static_cast<int>(*body.integer("rate")) : 0};
+  SLUICE_TRY(const auto changed,
+             ops::steer_operation(context.store, id, wanted, actor_of(call, body.text("reason").value_or(""))));
   if (context.wake) context.wake();
-  return ops::to_json(*changed);
+  return ops::to_json(changed);
 }
 
 Route steering_route(Context& context, const std::string& verb, store::OperationChange::What what) {

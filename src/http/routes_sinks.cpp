@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "core/json_object.hpp"
+#include "core/try.hpp"
 #include "http/reading.hpp"
 #include "http/routes.hpp"
 #include "ops/schema.hpp"
@@ -37,11 +38,10 @@ std::optional<sink::SinkStatus> here(const Context& context, const std::string& 
 }
 
 Result<std::string> list_sinks(Context& context, const Call&) {
-  const auto all = ops::list_sinks(context.store);
-  if (!all) return all.error();
+  SLUICE_TRY(const auto all, ops::list_sinks(context.store));
   std::vector<std::string> texts;
-  for (const store::SinkRecord& sink : all->sinks) {
-    texts.push_back(to_json(sink, all->now, here(context, sink.declared.name)));
+  for (const store::SinkRecord& sink : all.sinks) {
+    texts.push_back(to_json(sink, all.now, here(context, sink.declared.name)));
   }
   return JsonObject{}.array("sinks", texts).str();
 }
@@ -53,27 +53,22 @@ Error no_such_sink(const std::string& name) {
 using SwitchSink = Result<store::SinkRecord> (*)(store::Switching&, const std::string&, const store::Actor&);
 
 Result<std::string> change(Context& context, const Call& call, SwitchSink use) {
-  const auto body = body_of(call, {reason_parameter()});
-  if (!body) return body.error();
-  const auto changed = use(context.store, call.path.at("name"), actor_of(call, *body->text("reason")));
-  if (!changed) return changed.error();
+  SLUICE_TRY(const auto body, body_of(call, {reason_parameter()}));
+  SLUICE_TRY(const auto changed, use(context.store, call.path.at("name"), actor_of(call, *body.text("reason"))));
   if (context.sinks != nullptr) context.sinks->refresh();
-  const auto now = ops::now(context.store);
-  if (!now) return now.error();
-  return to_json(*changed, *now, here(context, changed->declared.name));
+  SLUICE_TRY(const auto now, ops::now(context.store));
+  return to_json(changed, now, here(context, changed.declared.name));
 }
 
 Result<std::string> pause(Context& context, const Call& call) { return change(context, call, ops::pause_sink); }
 Result<std::string> resume(Context& context, const Call& call) { return change(context, call, ops::resume_sink); }
 
 Result<std::string> test(Context& context, const Call& call) {
-  const auto body = body_of(call, {});
-  if (!body) return body.error();
+  SLUICE_CHECK(body_of(call, {}));
   const std::string& name = call.path.at("name");
   if (context.sinks == nullptr) return no_such_sink(name);
-  const auto tested = context.sinks->probe(name);
-  if (!tested) return tested.error();
-  return ops::to_json(ops::Trial{tested->ok, tested->status, tested->detail, tested->took});
+  SLUICE_TRY(const auto tested, context.sinks->probe(name));
+  return ops::to_json(ops::Trial{tested.ok, tested.status, tested.detail, tested.took});
 }
 
 }  // namespace

@@ -96,9 +96,13 @@ Result<PublishRequest> publish_request(std::string_view json) {
   // The payload's own depth is checked with the other fields, where the error names the payload.
   const auto members = json::members(json, "event", {.depth = json::kMaxDepth});
   if (!members) return members.error();
+  return publish_request(*members);
+}
+
+Result<PublishRequest> publish_request(std::span<const json::Member> members) {
   PublishRequest request;
   int types = 0;
-  for (const Member& member : *members) {
+  for (const Member& member : members) {
     types += member.name == "type" || member.name == "event_type" ? 1 : 0;
     if (auto taken = take(member, request); !taken) return std::move(taken).error();
   }

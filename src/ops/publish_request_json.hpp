@@ -2,8 +2,10 @@
 // goes.
 #pragma once
 
+#include <span>
 #include <string_view>
 
+#include "core/json.hpp"
 #include "ops/publish_event.hpp"
 
 namespace sluice::ops {
@@ -12,5 +14,7 @@ namespace sluice::ops {
 /// `5m` or a number of seconds; null is as good as left out. A name that is not known is an error, because a misspelt
 /// member would be lost without a word. The payload is kept as it was written.
 Result<PublishRequest> publish_request(std::string_view json);
+/// The same of members that were read already.
+Result<PublishRequest> publish_request(std::span<const json::Member> members);
 
 }  // namespace sluice::ops

@@ -1,4 +1,4 @@
-#include "http/wire_head.hpp"
+#include "http/message.hpp"
 
 #include <gtest/gtest.h>
 
