@@ -2,11 +2,11 @@
 #include <ostream>
 #include <utility>
 
-#include "cli/audit_flags.hpp"
-#include "cli/noun.hpp"
+#include "cli/command.hpp"
+#include "cli/flags.hpp"
 #include "cli/table.hpp"
-#include "cli/when.hpp"
 #include "core/json_object.hpp"
+#include "core/try.hpp"
 #include "ops/subscriptions.hpp"
 
 namespace sluice::cli {
@@ -30,19 +30,14 @@ std::vector<std::string> row_of(const ops::SubscriptionStatus& status) {
 Result<Exit> list_subscriptions(Session& session) {
   std::optional<Generation> only;
   if (const auto text = session.arguments().value("--generation")) {
-    const auto parsed = parse_generation(*text, "--generation");
-    if (!parsed) return parsed.error();
-    only = *parsed;
+    SLUICE_TRY(only, parse_generation(*text, "--generation"));
   }
-  const auto config = session.config();
-  if (!config) return config.error();
-  auto store = session.open(*config, Access::existing);
-  if (!store) return std::move(store).error();
-  const auto all = ops::list_subscriptions(**store);
-  if (!all) return all.error();
+  SLUICE_TRY(const auto config, session.config());
+  SLUICE_TRY(auto store, session.open(config, Access::existing));
+  SLUICE_TRY(const auto all, ops::list_subscriptions(*store));
   std::vector<std::string> texts;
   Table table{"GENERATION", "HANDLER", "EVENTS", "TARGET", "CHANNEL", "WORKERS", "SINCE"};
-  for (const auto& one : *all) {
+  for (const auto& one : all) {
     if (only && one.record.generation != *only) continue;
     texts.push_back(ops::to_json(one));
     if (session.format() == Format::ndjson) session.out() << texts.back() << '\n';
@@ -67,24 +62,20 @@ void describe(const Session& session, const ops::UnsubscribePlan& plan) {
 
 Result<Exit> remove(Session& session) {
   const std::string handler = session.arguments().positionals.front();
-  if (auto given = check_reason(session); !given) return std::move(given).error();
-  const auto config = session.config();
-  if (!config) return config.error();
-  auto store = session.open(*config, Access::existing);
-  if (!store) return std::move(store).error();
-  const auto generation = Session::generation(*config, **store);
-  if (!generation) return generation.error();
-  const auto plan = session.dry_run() ? ops::plan_unsubscribe(**store, *generation, handler)
-                                      : ops::unsubscribe(**store, *generation, handler, session.actor(*config));
-  if (!plan) return plan.error();
+  SLUICE_CHECK(check_reason(session));
+  SLUICE_TRY(const auto config, session.config());
+  SLUICE_TRY(auto store, session.open(config, Access::existing));
+  SLUICE_TRY(const auto generation, Session::generation(config, *store));
+  SLUICE_TRY(const auto plan, session.dry_run() ? ops::plan_unsubscribe(*store, generation, handler)
+                                                : ops::unsubscribe(*store, generation, handler, session.actor(config)));
   if (session.format() == Format::table) {
     session.out() << printable(handler) << '\n';
   } else {
-    session.out() << ops::to_json(*plan, session.dry_run()) << '\n';
+    session.out() << ops::to_json(plan, session.dry_run()) << '\n';
   }
-  describe(session, *plan);
+  describe(session, plan);
   session.note((session.dry_run() ? "dry run: would remove the subscription of " : "removed the subscription of ") +
-               handler + " in generation " + std::to_string(*generation));
+               handler + " in generation " + std::to_string(generation));
   return Exit::ok;
 }
 

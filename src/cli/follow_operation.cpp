@@ -4,7 +4,7 @@
 #include <ostream>
 #include <vector>
 
-#include "cli/numbers.hpp"
+#include "cli/flags.hpp"
 #include "ops/operation_runner.hpp"
 
 namespace sluice::cli {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "config/nearest.hpp"
+#include "core/try.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -36,7 +37,7 @@ class Parser {
   Result<Parsed> run() {
     options_.assign(global_options().begin(), global_options().end());
     for (; at_ < words_.size(); ++at_) {
-      if (auto taken = take(words_[at_]); !taken) return std::move(taken).error();
+      SLUICE_CHECK(take(words_[at_]));
     }
     return finish();
   }

@@ -8,7 +8,6 @@
 #include "ops/error_json.hpp"
 
 namespace sluice::cli {
-
 namespace {
 
 // What the use cases call the fields of a change; the command line knows them as flags or arguments.

@@ -1,12 +1,20 @@
-#include "cli/filter_flags.hpp"
+#include "cli/flags.hpp"
 
 #include <array>
+#include <charconv>
 #include <utility>
 
-#include "cli/numbers.hpp"
+#include "core/try.hpp"
+#include "ops/audit.hpp"
 
 namespace sluice::cli {
 namespace {
+
+std::string range_text(const NumberFlag& flag) {
+  if (flag.least == std::numeric_limits<int>::min()) return "";
+  if (flag.most == std::numeric_limits<int>::max()) return " of at least " + std::to_string(flag.least);
+  return " from " + std::to_string(flag.least) + " to " + std::to_string(flag.most);
+}
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kFlags{{
     {"--type", "type"},
@@ -23,6 +31,35 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kFlags{{
 constexpr int kDefaultPage = 50;
 
 }  // namespace
+
+Result<int> number_of(const Arguments& arguments, const NumberFlag& flag) {
+  const auto text = arguments.value(flag.name);
+  if (!text) return flag.fallback;
+  int number = 0;
+  const auto [stop, problem] = std::from_chars(text->data(), text->data() + text->size(), number);
+  if (problem == std::errc{} && stop == text->data() + text->size() && number >= flag.least && number <= flag.most) {
+    return number;
+  }
+  const std::string name{flag.name};
+  return invalid(name, name + " must be a whole number" + range_text(flag));
+}
+
+Result<Generation> generation_argument(const Arguments& arguments) {
+  return parse_generation(arguments.positional(0).value_or(""), "N");
+}
+
+Option actor_flag() {
+  return {"--as", "", "NAME", "who the audit names; default: SLUICE_ACTOR, else user@host", {}, "actor"};
+}
+
+Option reason_flag() { return {"--reason", "", "TEXT", "why; goes into the audit"}; }
+
+Option required_reason_flag() { return {"--reason", "", "TEXT", "why; required, and goes into the audit"}; }
+
+Result<void> check_reason(const Session& session) {
+  if (session.dry_run()) return {};
+  return ops::check_reason(session.arguments().value("--reason").value_or(""));
+}
 
 std::vector<Option> filter_flags() {
   return {
@@ -59,20 +96,18 @@ Result<ops::EventQuery> query_of(const Arguments& arguments) {
   }
   for (const auto& [flag, key] : kFlags) {
     if (auto value = arguments.value(flag)) {
-      if (auto added = query->add(key, *std::move(value), flag); !added) return std::move(added).error();
+      SLUICE_CHECK(query->add(key, *std::move(value), flag));
     }
   }
   // What can be checked without the store's clock.
-  if (const auto checked = query->filter(Timestamp{}); !checked) return checked.error();
+  SLUICE_CHECK(query->filter(Timestamp{}));
   return query;
 }
 
 Result<ops::ListRequest> page_of(const Arguments& arguments, const ops::EventQuery& query, store::Store& store) {
-  auto filter = query.filter(store);
-  if (!filter) return std::move(filter).error();
-  const auto limit = number_of(arguments, {"--limit", kDefaultPage, 1, ops::kMaxPage});
-  if (!limit) return limit.error();
-  return ops::ListRequest{*std::move(filter), *limit, arguments.value("--cursor")};
+  SLUICE_TRY(auto filter, query.filter(store));
+  SLUICE_TRY(const auto limit, number_of(arguments, {"--limit", kDefaultPage, 1, ops::kMaxPage}));
+  return ops::ListRequest{std::move(filter), limit, arguments.value("--cursor")};
 }
 
 }  // namespace sluice::cli
