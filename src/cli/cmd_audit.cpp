@@ -9,7 +9,7 @@
 #include "core/try.hpp"
 #include "ops/audit.hpp"
 #include "ops/event_json.hpp"
-#include "ops/retention_sweep.hpp"
+#include "ops/storage.hpp"
 
 namespace sluice::cli {
 namespace {

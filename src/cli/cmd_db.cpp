@@ -9,7 +9,6 @@
 #include "core/json.hpp"
 #include "core/json_object.hpp"
 #include "core/try.hpp"
-#include "ops/doorbell.hpp"
 #include "ops/schema.hpp"
 
 namespace sluice::cli {

@@ -14,7 +14,6 @@
 #include "core/words.hpp"
 #include "ops/dead_letters.hpp"
 #include "ops/operations.hpp"
-#include "ops/replay_event.hpp"
 #include "ops/replay_preview.hpp"
 
 namespace sluice::cli {

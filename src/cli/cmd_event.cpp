@@ -10,7 +10,7 @@
 #include "core/utf8.hpp"
 #include "core/words.hpp"
 #include "ops/event_json.hpp"
-#include "ops/event_tail.hpp"
+#include "ops/event_watch.hpp"
 
 namespace sluice::cli {
 namespace {

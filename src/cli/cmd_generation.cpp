@@ -11,7 +11,6 @@
 #include "core/try.hpp"
 #include "ops/generations.hpp"
 #include "ops/generations_retire.hpp"
-#include "ops/generations_status.hpp"
 
 namespace sluice::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include "cli/session.hpp"
 #include "core/try.hpp"
 #include "core/words.hpp"
-#include "ops/generations_reroute.hpp"
+#include "ops/generations.hpp"
 
 namespace sluice::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include "cli/table.hpp"
 #include "core/json_object.hpp"
 #include "core/try.hpp"
-#include "ops/event_list.hpp"
+#include "ops/event_query.hpp"
 
 namespace sluice::cli {
 namespace {

@@ -10,11 +10,11 @@
 #include "cli/table.hpp"
 #include "core/json_object.hpp"
 #include "core/try.hpp"
-#include "ops/await_event.hpp"
 #include "ops/event_json.hpp"
 #include "ops/event_story.hpp"
+#include "ops/event_watch.hpp"
 #include "ops/generations.hpp"
-#include "ops/workers.hpp"
+#include "ops/subscriptions.hpp"
 
 namespace sluice::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include "core/words.hpp"
 #include "ops/sinks.hpp"
 #include "ops/status_report.hpp"
-#include "ops/workers.hpp"
+#include "ops/subscriptions.hpp"
 
 namespace sluice::cli {
 namespace {

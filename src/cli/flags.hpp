@@ -8,7 +8,6 @@
 #include "cli/command.hpp"
 #include "cli/parse.hpp"
 #include "cli/session.hpp"
-#include "ops/event_list.hpp"
 #include "ops/event_query.hpp"
 
 namespace sluice::cli {

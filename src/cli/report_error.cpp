@@ -5,7 +5,7 @@
 #include <ostream>
 
 #include "core/characters.hpp"
-#include "ops/error_json.hpp"
+#include "ops/arguments.hpp"
 
 namespace sluice::cli {
 namespace {

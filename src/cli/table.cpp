@@ -8,8 +8,8 @@
 
 #include "cli/session.hpp"
 #include "core/try.hpp"
+#include "ops/event_query.hpp"
 #include "ops/schema.hpp"
-#include "ops/when.hpp"
 
 namespace sluice::cli {
 namespace {

@@ -10,7 +10,6 @@
 #include "http/router.hpp"
 #include "http/routes.hpp"
 #include "ops/arguments.hpp"
-#include "ops/event_list.hpp"
 #include "ops/event_query.hpp"
 
 namespace sluice::http {

@@ -9,7 +9,6 @@
 #include "ops/dead_letters.hpp"
 #include "ops/event_json.hpp"
 #include "ops/event_story.hpp"
-#include "ops/replay_event.hpp"
 
 namespace sluice::http {
 namespace {

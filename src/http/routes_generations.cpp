@@ -6,7 +6,6 @@
 #include "http/reading.hpp"
 #include "http/routes.hpp"
 #include "ops/generations.hpp"
-#include "ops/generations_reroute.hpp"
 #include "ops/generations_retire.hpp"
 
 namespace sluice::http {

@@ -9,7 +9,7 @@
 #include "core/utf8.hpp"
 #include "http/message.hpp"
 #include "http/router.hpp"
-#include "ops/webhook_inbox.hpp"
+#include "ops/webhook.hpp"
 
 namespace sluice::http {
 namespace {

@@ -9,9 +9,8 @@
 #include "core/json_object.hpp"
 #include "core/try.hpp"
 #include "http/message.hpp"
-#include "ops/cloudevent_request.hpp"
+#include "ops/publish_request.hpp"
 #include "ops/event_json.hpp"
-#include "ops/publish_request_json.hpp"
 #include "telemetry/publish_line.hpp"
 
 namespace sluice::http {

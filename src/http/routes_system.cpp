@@ -12,10 +12,9 @@
 #include "ops/overview.hpp"
 #include "ops/schema.hpp"
 #include "ops/status_report.hpp"
-#include "ops/storage_report.hpp"
+#include "ops/storage.hpp"
 #include "ops/subscriptions.hpp"
-#include "ops/when.hpp"
-#include "ops/workers.hpp"
+#include "ops/event_query.hpp"
 
 namespace sluice::http {
 namespace {

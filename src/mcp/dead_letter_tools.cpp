@@ -8,7 +8,7 @@
 #include "ops/dead_letters.hpp"
 #include "ops/event_query.hpp"
 #include "ops/event_story.hpp"
-#include "ops/event_view.hpp"
+#include "ops/event_json.hpp"
 
 namespace sluice::mcp {
 namespace {

@@ -9,7 +9,6 @@
 #include "mcp/tool.hpp"
 #include "ops/dead_letters.hpp"
 #include "ops/operations.hpp"
-#include "ops/replay_event.hpp"
 
 namespace sluice::mcp {
 namespace {

@@ -6,7 +6,7 @@
 #include "core/json_object.hpp"
 #include "core/try.hpp"
 #include "mcp/harmless.hpp"
-#include "ops/error_json.hpp"
+#include "ops/arguments.hpp"
 
 namespace sluice::mcp {
 namespace {

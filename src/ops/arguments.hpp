@@ -1,5 +1,5 @@
 // What a call from outside takes (an MCP tool, an HTTP request): one table, from which its schema is written and
-// what was given is checked.
+// what was given is checked; and the JSON of an error, the same on every surface.
 #pragma once
 
 #include <cstdint>
@@ -71,5 +71,10 @@ class Arguments {
   std::map<std::string, std::vector<Uuid>, std::less<>> uuid_lists_;
   std::map<std::string, std::vector<std::string>, std::less<>> text_lists_;
 };
+
+// The JSON of an error, the same on every surface.
+
+/// `{"error":{"code":…,"message":…,"field":…,"hint":…,"retry":…}}`
+std::string to_json(const Error& error);
 
 }  // namespace sluice::ops

@@ -1,6 +1,7 @@
 #include "ops/audit.hpp"
 
 #include "core/json_object.hpp"
+#include "core/try.hpp"
 #include "ops/event_json.hpp"
 
 namespace sluice::ops {
@@ -17,13 +18,11 @@ Result<void> check_reason(std::string_view reason) {
 }
 
 Result<AuditList> list_audit(store::Auditing& store, const AuditRequest& request) {
-  if (auto limit = check_page(request.limit); !limit) return std::move(limit).error();
-  const auto before = read_position(request.cursor);
-  if (!before) return before.error();
+  SLUICE_CHECK(check_page(request.limit));
+  SLUICE_TRY(const auto before, read_position(request.cursor));
   // One more than asked for tells whether there is a next page.
-  auto records = store.audit(request.filter, request.limit + 1, *before);
-  if (!records) return std::move(records).error();
-  AuditList list{*std::move(records), std::nullopt};
+  SLUICE_TRY(auto records, store.audit(request.filter, request.limit + 1, before));
+  AuditList list{std::move(records), std::nullopt};
   if (list.records.size() > static_cast<std::size_t>(request.limit)) {
     list.records.pop_back();
     list.next_cursor = std::to_string(list.records.back().id);

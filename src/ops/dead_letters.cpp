@@ -37,30 +37,25 @@ Result<std::optional<store::DeadCursor>> read_cursor(const std::optional<std::st
 }  // namespace
 
 Result<DeadList> list_dead(store::Triaging& store, const ListRequest& request) {
-  if (auto limit = check_page(request.limit); !limit) return std::move(limit).error();
-  const auto after = read_cursor(request.cursor);
-  if (!after) return after.error();
-  auto page = store.list_dead(request.filter, request.limit, *after);
-  if (!page) return std::move(page).error();
-  DeadList list{std::move(page->events), std::nullopt};
-  if (page->next) list.next_cursor = cursor_text(*page->next);
+  SLUICE_CHECK(check_page(request.limit));
+  SLUICE_TRY(const auto after, read_cursor(request.cursor));
+  SLUICE_TRY(auto page, store.list_dead(request.filter, request.limit, after));
+  DeadList list{std::move(page.events), std::nullopt};
+  if (page.next) list.next_cursor = cursor_text(*page.next);
   return list;
 }
 
 Result<DeadCount> count_dead(store::Triaging& store, const store::EventFilter& filter, std::int64_t cap) {
-  const auto counted = store.count_dead(filter, cap);
-  if (!counted) return counted.error();
-  return DeadCount{*counted, *counted >= cap};
+  SLUICE_TRY(const auto counted, store.count_dead(filter, cap));
+  return DeadCount{counted, counted >= cap};
 }
 
 Result<DeadTally> tally_dead(store::Triaging& store, std::int64_t cap) {
-  const auto counted = store.count_dead({}, cap);
-  if (!counted) return counted.error();
-  if (*counted == 0) return DeadTally{};
-  const auto open = store.count_unacknowledged(cap);
-  if (!open) return open.error();
+  SLUICE_TRY(const auto counted, store.count_dead({}, cap));
+  if (counted == 0) return DeadTally{};
+  SLUICE_TRY(const auto open, store.count_unacknowledged(cap));
   // What failed between the two counts is of the next tally.
-  return DeadTally{*counted, std::min(*open, *counted), *counted >= cap};
+  return DeadTally{counted, std::min(open, counted), counted >= cap};
 }
 
 std::string in_words(const DeadTally& tally) {
@@ -89,11 +84,9 @@ Result<std::string> whole_fingerprint(store::Triaging& store, const std::string&
 Result<Acknowledged> acknowledge(store::Triaging& store, const std::string& fingerprint, bool known,
                                  const store::Actor& actor) {
   SLUICE_CHECK(check_reason(actor.reason));
-  auto whole = whole_fingerprint(store, fingerprint, "fingerprint");
-  if (!whole) return std::move(whole).error();
-  const auto groups = store.acknowledge(*whole, known, actor);
-  if (!groups) return groups.error();
-  return Acknowledged{*std::move(whole), known, *groups};
+  SLUICE_TRY(auto whole, whole_fingerprint(store, fingerprint, "fingerprint"));
+  SLUICE_TRY(const auto groups, store.acknowledge(whole, known, actor));
+  return Acknowledged{std::move(whole), known, groups};
 }
 
 Result<std::vector<store::FailureGroup>> list_groups(store::Triaging& store, const store::EventFilter& filter) {
@@ -164,6 +157,40 @@ std::string to_json(const std::vector<store::FailureGroup>& groups) {
     count += group.count;
   }
   return JsonObject{}.array("groups", texts).number("count", count).str();
+}
+
+Result<store::ReplayReport> replay_event(store::Administering& store, const Uuid& id,
+                                         std::optional<Generation> to_generation, const store::Actor& actor) {
+  SLUICE_CHECK(check_reason(actor.reason));
+  if (!to_generation) {
+    SLUICE_TRY(to_generation, store.default_generation());
+  }
+  return store.replay(id, *to_generation, actor);
+}
+
+Result<void> discard_event(store::Administering& store, const Uuid& id, const store::Actor& actor) {
+  SLUICE_CHECK(check_reason(actor.reason));
+  return store.discard(id, actor);
+}
+
+Result<void> restore_event(store::Administering& store, const Uuid& id, const store::Actor& actor) {
+  SLUICE_CHECK(check_reason(actor.reason));
+  return store.restore(id, actor);
+}
+
+std::string to_json(const store::ReplayReport& report) {
+  return JsonObject{}
+      .uuid("event_id", report.event_id)
+      .text("status", "pending")
+      .number("cycle", report.cycle)
+      .number("attempts", report.attempts)
+      .number("from_generation", report.from_generation)
+      .number("to_generation", report.to_generation)
+      .str();
+}
+
+std::string discarded_json(const Uuid& id, bool discarded) {
+  return JsonObject{}.uuid("event_id", id).boolean("discarded", discarded).str();
 }
 
 }  // namespace sluice::ops

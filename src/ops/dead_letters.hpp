@@ -1,11 +1,12 @@
-// The dead-letter queue as an operator reads it: groups first, then the list, then one event (event_story).
+// The dead-letter queue as an operator reads and changes it: groups first, then the list, then one event (event_story);
+// replay, discard and restore of one.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "ops/event_list.hpp"
+#include "ops/event_query.hpp"
 #include "store/store.hpp"
 
 namespace sluice::ops {
@@ -66,5 +67,20 @@ std::string to_json(const DeadCount& count);
 std::string to_json(const store::FailureGroup& group);
 /// `{"groups":[…],"count":N}`
 std::string to_json(const std::vector<store::FailureGroup>& groups);
+
+// Replay, discard and restore of one dead letter.
+
+/// In place, into the given generation or else the store's newest live one. Needs a reason: the audit keeps
+/// it. conflict when the event is not a dead letter (any more).
+Result<store::ReplayReport> replay_event(store::Administering& store, const Uuid& id,
+                                         std::optional<Generation> to_generation, const store::Actor& actor);
+
+std::string to_json(const store::ReplayReport& report);
+/// Both need a reason. conflict when the event is in no state for it.
+Result<void> discard_event(store::Administering& store, const Uuid& id, const store::Actor& actor);
+Result<void> restore_event(store::Administering& store, const Uuid& id, const store::Actor& actor);
+
+/// Of a discard or a restore.
+std::string discarded_json(const Uuid& id, bool discarded);
 
 }  // namespace sluice::ops

@@ -5,9 +5,10 @@
 #include <utility>
 
 #include "core/json.hpp"
+#include "core/try.hpp"
 #include "core/words.hpp"
 #include "ops/sinks.hpp"
-#include "ops/workers.hpp"
+#include "ops/subscriptions.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -165,16 +166,11 @@ StoppedSinks stopped_on_the_way(const std::vector<HandlerState>& handlers,
 Result<std::vector<Wait>> look_around(store::Store& store, const store::EventRecord& event,
                                       const std::vector<HandlerState>& handlers, const store::Registry& registry) {
   if (event.status != Status::pending) return std::vector<Wait>{};
-  const auto now = store.now();
-  if (!now) return now.error();
-  const auto blocker = store.key_blocker(event);
-  if (!blocker) return blocker.error();
-  auto workers = store.workers(kAliveWithin);
-  if (!workers) return std::move(workers).error();
-  auto sinks = store.sinks();
-  if (!sinks) return std::move(sinks).error();
-  return waits_of(event, handlers,
-                  {*now, *blocker, registry.subscriptions, *std::move(workers), std::move(sinks->sinks)});
+  SLUICE_TRY(const auto now, store.now());
+  SLUICE_TRY(const auto blocker, store.key_blocker(event));
+  SLUICE_TRY(auto workers, store.workers(kAliveWithin));
+  SLUICE_TRY(auto sinks, store.sinks());
+  return waits_of(event, handlers, {now, blocker, registry.subscriptions, std::move(workers), std::move(sinks.sinks)});
 }
 
 }  // namespace
@@ -327,20 +323,15 @@ std::vector<Wait> waits_of(const store::EventRecord& event, const std::vector<Ha
 }
 
 Result<EventStory> tell_story(store::Store& store, const Uuid& id) {
-  auto event = store.get_event(id);
-  if (!event) return std::move(event).error();
-  auto handled = store.handled(*event);
-  if (!handled) return std::move(handled).error();
-  auto audit = store.audit_of(id);
-  if (!audit) return std::move(audit).error();
-  const auto registry = store.registry(event->generation);
-  if (!registry) return registry.error();
-  std::vector<Moment> moments = timeline(*event, *handled, *audit);
-  std::vector<HandlerState> handlers = handler_states(*event, *handled, registry->subscriptions);
-  auto waits = look_around(store, *event, handlers, *registry);
-  if (!waits) return std::move(waits).error();
-  return EventStory{*std::move(event),  *std::move(handled), *std::move(audit),
-                    std::move(moments), std::move(handlers), *std::move(waits)};
+  SLUICE_TRY(auto event, store.get_event(id));
+  SLUICE_TRY(auto handled, store.handled(event));
+  SLUICE_TRY(auto audit, store.audit_of(id));
+  SLUICE_TRY(const auto registry, store.registry(event.generation));
+  std::vector<Moment> moments = timeline(event, handled, audit);
+  std::vector<HandlerState> handlers = handler_states(event, handled, registry.subscriptions);
+  SLUICE_TRY(auto waits, look_around(store, event, handlers, registry));
+  return EventStory{std::move(event),   std::move(handled),  std::move(audit),
+                    std::move(moments), std::move(handlers), std::move(waits)};
 }
 
 }  // namespace sluice::ops

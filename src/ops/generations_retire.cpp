@@ -102,20 +102,16 @@ void judge(RetireCheck& check) {
 
 Result<RetireCheck> check_retire(store::Store& store, Generation generation) {
   // First: what those leave behind who end meanwhile is counted.
-  auto publishers = store.open_publishers(generation);
-  if (!publishers) return std::move(publishers).error();
-  const auto survey = survey_generations(store);
-  if (!survey) return survey.error();
+  SLUICE_TRY(auto publishers, store.open_publishers(generation));
+  SLUICE_TRY(const auto survey, survey_generations(store));
   RetireCheck check;
-  check.publishers = *std::move(publishers);
-  check.status = survey->of(generation);
+  check.publishers = std::move(publishers);
+  check.status = survey.of(generation);
   if (!check.status.state) return unknown_generation(generation);
   if (check.status.waiting > 0) {
-    const auto due = store.next_due(generation, {});
-    if (!due) return due.error();
-    check.next_due = *due;
+    SLUICE_TRY(check.next_due, store.next_due(generation, {}));
   }
-  for (const auto& worker : survey->workers) {
+  for (const auto& worker : survey.workers) {
     if (worker.generation == generation) check.workers.push_back(worker.identity);
   }
   judge(check);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ops/generations_status.hpp"
+#include "ops/generations.hpp"
 
 namespace sluice::ops {
 

@@ -27,7 +27,8 @@ class OperationRunner {
 
   /// The rest when nothing runs.
   static constexpr Duration kNothingToDo = std::chrono::seconds{2};
-  /// One step of everything that runs, or has events in flight, and that nobody else carries out; how long to rest then.
+  /// One step of everything that runs, or has events in flight, and that nobody else carries out; how long to rest
+  /// then.
   Result<Duration> round();
 
   /// Leaves everything to others at once; the last thing before a stop.

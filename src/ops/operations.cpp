@@ -5,7 +5,7 @@
 #include "core/json_object.hpp"
 #include "core/try.hpp"
 #include "ops/audit.hpp"
-#include "ops/event_list.hpp"
+#include "ops/event_query.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -41,24 +41,18 @@ Result<void> check_range(const std::string& setting, int value, int most) {
 }
 
 Result<BulkForecast> forecast_query(store::Store& store, const BulkRequest& request, const ContractSet* contracts) {
-  if (auto checked = check_settings(request.settings); !checked) return std::move(checked).error();
-  const auto filter = filter_of(store, request);
-  if (!filter) return filter.error();
+  SLUICE_CHECK(check_settings(request.settings));
+  SLUICE_TRY(const auto filter, filter_of(store, request));
   BulkForecast forecast;
-  const auto counted = store.count_dead(*filter, kForecastCap);
-  if (!counted) return counted.error();
-  forecast.count = *counted;
-  forecast.capped = *counted >= kForecastCap;
+  SLUICE_TRY(const auto counted, store.count_dead(filter, kForecastCap));
+  forecast.count = counted;
+  forecast.capped = counted >= kForecastCap;
   if (request.kind != OperationKind::replay) return forecast;
-  const auto generation = target_generation(store, request);
-  if (!generation) return generation.error();
-  forecast.to_generation = *generation;
+  SLUICE_TRY(const auto generation, target_generation(store, request));
+  forecast.to_generation = generation;
   if (forecast.count == 0) return forecast;
-  const auto page = store.list_dead(*filter, kPreviewEvents, std::nullopt);
-  if (!page) return page.error();
-  auto preview = preview_replay(store, page->events, *generation, contracts);
-  if (!preview) return std::move(preview).error();
-  forecast.preview = *std::move(preview);
+  SLUICE_TRY(const auto page, store.list_dead(filter, kPreviewEvents, std::nullopt));
+  SLUICE_TRY(forecast.preview, preview_replay(store, page.events, generation, contracts));
   return forecast;
 }
 
@@ -118,13 +112,12 @@ Result<BulkPlan> plan_bulk(store::Store& store, const BulkRequest& request, cons
                            const Entropy& entropy, const ContractSet* contracts) {
   SLUICE_CHECK(check_optional_reason(actor.reason));
   SLUICE_CHECK(check_settings(request.settings));
-  auto filter = filter_of(store, request);
-  if (!filter) return std::move(filter).error();
+  SLUICE_TRY(auto filter, filter_of(store, request));
 
   store::PlanRequest plan;
   plan.id = make_uuid_v7(entropy.clock(), entropy.random());
   plan.kind = request.kind;
-  plan.filter = *std::move(filter);
+  plan.filter = std::move(filter);
   plan.event_ids = request.event_ids;
   plan.filter_text = filter_words(request);
   plan.settings = request.settings;
@@ -132,17 +125,12 @@ Result<BulkPlan> plan_bulk(store::Store& store, const BulkRequest& request, cons
   plan.most = request.most;
   plan.actor = actor;
   if (request.kind == OperationKind::replay) {
-    const auto generation = target_generation(store, request);
-    if (!generation) return generation.error();
-    plan.to_generation = *generation;
+    SLUICE_TRY(plan.to_generation, target_generation(store, request));
   }
-  auto operation = store.plan_operation(plan);
-  if (!operation) return std::move(operation).error();
-  BulkPlan result{*std::move(operation), std::nullopt};
+  SLUICE_TRY(auto operation, store.plan_operation(plan));
+  BulkPlan result{std::move(operation), std::nullopt};
   if (request.kind == OperationKind::replay && result.operation.progress.counts.total > 0) {
-    auto preview = preview_operation(store, result.operation, contracts);
-    if (!preview) return std::move(preview).error();
-    result.preview = *std::move(preview);
+    SLUICE_TRY(result.preview, preview_operation(store, result.operation, contracts));
   }
   return result;
 }
@@ -154,10 +142,9 @@ Result<BulkForecast> forecast_bulk(store::Store& store, const BulkRequest& reque
   }
   BulkRequest at_once = request;
   at_once.valid_for = Duration{1};
-  auto plan = plan_bulk(store, at_once, actor, entropy, contracts);
-  if (!plan) return std::move(plan).error();
-  const store::OperationRecord& operation = plan->operation;
-  return BulkForecast{operation.progress.counts.total, false, operation.to_generation, std::move(plan->preview)};
+  SLUICE_TRY(auto plan, plan_bulk(store, at_once, actor, entropy, contracts));
+  const store::OperationRecord& operation = plan.operation;
+  return BulkForecast{operation.progress.counts.total, false, operation.to_generation, std::move(plan.preview)};
 }
 
 std::string to_json(const store::OperationRecord& operation) {

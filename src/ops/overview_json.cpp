@@ -4,9 +4,9 @@
 #include <functional>
 
 #include "core/json_object.hpp"
-#include "ops/latency.hpp"
 #include "ops/metrics_store.hpp"
-#include "ops/overview_attention.hpp"
+#include "ops/overview.hpp"
+#include "ops/overview_history.hpp"
 
 namespace sluice::ops {
 namespace {

@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "ops/doctor.hpp"
-#include "ops/overview_marks.hpp"
-#include "ops/overview_ring.hpp"
+#include "ops/overview_history.hpp"
 #include "store/gauging.hpp"
 
 namespace sluice::ops {

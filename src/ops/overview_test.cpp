@@ -93,13 +93,15 @@ TEST_F(OverviewTest, AcknowledgedDeadLettersNeedNoAttention) {
   store.fail(id(1));
   step();
   EXPECT_THAT(at(json(), "attention"), HasSubstr("1 dead letter needs review"));
-  EXPECT_THAT(telemetry::expose(registry, telemetry::MetricsFormat::prometheus), HasSubstr("sluice_dead_unacknowledged_events 1\n"));
+  EXPECT_THAT(telemetry::expose(registry, telemetry::MetricsFormat::prometheus),
+              HasSubstr("sluice_dead_unacknowledged_events 1\n"));
   const auto groups = test::must(store->failure_groups({}));
   test::must(store->acknowledge(groups.at(0).fingerprint, true, {"alice", "http", "we know"}));
   step();
   EXPECT_EQ(at(json(), "attention"), "[]");
   EXPECT_EQ(at(json(), "tiles.dead"), "1");
-  EXPECT_THAT(telemetry::expose(registry, telemetry::MetricsFormat::prometheus), HasSubstr("sluice_dead_unacknowledged_events 0\n"));
+  EXPECT_THAT(telemetry::expose(registry, telemetry::MetricsFormat::prometheus),
+              HasSubstr("sluice_dead_unacknowledged_events 0\n"));
 }
 
 TEST_F(OverviewTest, TheTilesAreTheStoresGauges) {

@@ -1,4 +1,4 @@
-// Schema work: what a migration would do, and who may be granted what.
+// The store itself: its schema, its roles, its doorbell, its clock.
 #pragma once
 
 #include <optional>
@@ -38,5 +38,15 @@ Result<void> check_ready(store::Store& store, Generation generation);
 
 /// The refusal alone, for a dry run.
 Result<void> check_grants(const store::Store& store);
+
+// When a publish rings: reading and changing the mode.
+
+/// `always` or `when-idle`.
+std::optional<store::DoorbellMode> parse_doorbell(std::string_view text);
+
+/// Refuses where the store has no doorbell to set; otherwise the mode.
+Result<store::DoorbellMode> doorbell(store::Store& store);
+/// The same refusal; otherwise as Listening::set_doorbell.
+Result<void> set_doorbell(store::Store& store, store::DoorbellMode mode, const store::Actor& actor);
 
 }  // namespace sluice::ops

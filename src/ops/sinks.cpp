@@ -23,9 +23,8 @@ Result<store::SinkRecord> with_hint(Result<store::SinkRecord> found) {
 Result<store::SinkRecords> list_sinks(store::Switching& store) { return store.sinks(); }
 
 Result<store::SinkRecord> find_sink(store::Switching& store, const std::string& name) {
-  auto all = store.sinks();
-  if (!all) return std::move(all).error();
-  for (store::SinkRecord& sink : all->sinks) {
+  SLUICE_TRY(auto all, store.sinks());
+  for (store::SinkRecord& sink : all.sinks) {
     if (sink.declared.name == name) return std::move(sink);
   }
   return with_hint(Error{ErrorCode::not_found, Retry::never, "there is no sink " + name, "name", {}});
@@ -42,19 +41,17 @@ Result<store::SinkRecord> resume_sink(store::Switching& store, const std::string
 }
 
 Result<std::vector<store::SinkRecord>> stopped_sinks(store::Store& store) {
-  auto all = store.sinks();
-  if (!all) return std::move(all).error();
-  std::erase_if(all->sinks, [](const store::SinkRecord& sink) { return sink.takes_deliveries(); });
-  if (all->sinks.empty()) return std::move(all->sinks);
-  const auto subscriptions = store.subscriptions();
-  if (!subscriptions) return subscriptions.error();
+  SLUICE_TRY(auto all, store.sinks());
+  std::erase_if(all.sinks, [](const store::SinkRecord& sink) { return sink.takes_deliveries(); });
+  if (all.sinks.empty()) return std::move(all.sinks);
+  SLUICE_TRY(const auto subscriptions, store.subscriptions());
   std::set<std::string_view> wanted;
-  for (const store::SubscriptionRecord& one : *subscriptions) wanted.insert(one.subscription.handler_name);
-  std::erase_if(all->sinks, [&](const store::SinkRecord& sink) {
+  for (const store::SubscriptionRecord& one : subscriptions) wanted.insert(one.subscription.handler_name);
+  std::erase_if(all.sinks, [&](const store::SinkRecord& sink) {
     const auto& handlers = sink.declared.handlers;
     return std::none_of(handlers.begin(), handlers.end(), [&](const auto& one) { return wanted.contains(one); });
   });
-  return std::move(all->sinks);
+  return std::move(all.sinks);
 }
 
 std::string_view state_name(const store::SinkRecord& sink, Timestamp now) {

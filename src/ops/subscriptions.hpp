@@ -1,4 +1,4 @@
-// Subscriptions: who handles what, and what a removal would leave behind.
+// Who handles what: worker processes, subscriptions, and what a removal would leave behind.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,26 @@
 #include "store/store.hpp"
 
 namespace sluice::ops {
+
+/// Workers give a sign of life every few seconds; one that was silent for longer counts as gone.
+inline constexpr Duration kAliveWithin = std::chrono::seconds{30};
+
+struct WorkerList {
+  Timestamp now{};
+  std::vector<store::WorkerRecord> workers;  ///< of the last day, by identity
+};
+Result<WorkerList> list_workers(store::Store& store);
+
+/// Those that are alive.
+Result<std::vector<store::WorkerRecord>> live_workers(store::Registering& store);
+
+[[nodiscard]] bool is_alive(const store::WorkerRecord& worker, Timestamp now);
+/// Whether its listener hears; the other states cost latency.
+[[nodiscard]] bool is_listening(const store::WorkerRecord& worker);
+
+std::string to_json(const store::WorkerRecord& worker, Timestamp now);
+
+// Subscriptions: who handles what, and what a removal would leave behind.
 
 struct SubscriptionStatus {
   store::SubscriptionRecord record;
