@@ -9,6 +9,7 @@
 #include "cli/table.hpp"
 #include "core/json_object.hpp"
 #include "core/try.hpp"
+#include "core/words.hpp"
 #include "ops/generations.hpp"
 #include "ops/generations_retire.hpp"
 
@@ -143,9 +144,8 @@ Result<void> name_the_rest(const Session& session, store::Store& store, Generati
   SLUICE_TRY(const auto survey, ops::survey_generations(store));
   const auto left = survey.of(generation).left();
   if (left > 0) {
-    session.note(std::to_string(left) + (left == 1 ? " event" : " events") +
-                 " left behind: move what is pending with `sluice generation reroute " + std::to_string(generation) +
-                 " --to M`");
+    session.note(counted(left, "event") + " left behind: move what is pending with `sluice generation reroute " +
+                 std::to_string(generation) + " --to M`");
   }
   return {};
 }

@@ -7,6 +7,7 @@
 #include "cli/table.hpp"
 #include "core/json_object.hpp"
 #include "core/try.hpp"
+#include "core/words.hpp"
 #include "ops/subscriptions.hpp"
 
 namespace sluice::cli {
@@ -16,14 +17,9 @@ using Access = Session::Access;
 
 std::vector<std::string> row_of(const ops::SubscriptionStatus& status) {
   const Subscription& subscription = status.record.subscription;
-  std::string types;
-  for (const std::string& type : subscription.event_types) types += (types.empty() ? "" : " ") + type;
-  return {std::to_string(status.record.generation),
-          subscription.handler_name,
-          types,
-          subscription.context.value_or("any"),
-          subscription.channel.value_or("any"),
-          std::to_string(status.workers),
+  return {std::to_string(status.record.generation), subscription.handler_name,
+          joined(subscription.event_types, " "),    subscription.context.value_or("any"),
+          subscription.channel.value_or("any"),     std::to_string(status.workers),
           clock_text(status.record.registered_at)};
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/try.hpp"
+#include "core/words.hpp"
 #include "http/message.hpp"
 
 namespace sluice::http {
@@ -58,8 +59,7 @@ ops::Parameter optional_reason() { return {"reason", ops::Parameter::Type::reaso
 Result<void> check_query(const Call& call, const std::vector<std::string_view>& known) {
   for (const auto& [name, unused] : call.request.query) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    std::string names;
-    for (const std::string_view one : known) names += (names.empty() ? "" : ", ") + std::string{one};
+    const std::string names = joined(known, ", ");
     return invalid(
         name, "`" + name + "` is not a parameter here; " + (names.empty() ? "there are none" : "these are: " + names));
   }
