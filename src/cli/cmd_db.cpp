@@ -256,7 +256,7 @@ std::vector<Command> db_commands() {
 
 Command db_doorbell_command() {
   return {{"db", "doorbell"},
-          "print or set when a publish rings: always, or only while every worker sleeps",
+          "print or set when a publish notifies workers: always, or only while every worker is idle",
           {{"sluice db doorbell", "print the mode"},
            {"sluice db doorbell when-idle --reason 'many publishers'", "publishers no longer wait for each other"}},
           {{"MODE", "always or when-idle", false, {"always", "when-idle"}}},

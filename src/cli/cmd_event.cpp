@@ -52,7 +52,7 @@ void show_state(std::ostream& out, const ops::EventStory& story) {
                     {"ordering_key", event.ordering_key.value_or("")},
                     {"claimed_by", event.claimed_by.value_or("")},
                     {"claim_seq", std::to_string(event.claim_seq)},
-                    {"retry_after", time_or_empty(event.retry_after)},
+                    {"next retry at", time_or_empty(event.retry_after)},
                     {"delivered_at", time_or_empty(event.delivered_at)},
                     {"failed_at", time_or_empty(event.failed_at)},
                     {"deleted_at", time_or_empty(event.deleted_at)}});
@@ -69,7 +69,9 @@ void show_handlers(Console& console, const std::vector<ops::HandlerState>& handl
   if (handlers.empty()) console.out << "  nobody subscribes to it, and none has handled it\n";
   Table table{"HANDLER", "STATE", "DETAIL"};
   for (const auto& handler : handlers) {
-    table.row({handler.handler_name, std::string{name(handler.state)}, handler_detail(handler)});
+    const bool spent = handler.state == ops::HandlerState::State::out_of_attempts;
+    table.row(
+        {handler.handler_name, spent ? "out of attempts" : std::string{name(handler.state)}, handler_detail(handler)});
   }
   if (!table.empty()) table.print(console.out, console.color);
 }

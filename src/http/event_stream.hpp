@@ -1,4 +1,4 @@
-// GET /v1/stream: one stream of server-sent events per client, fed by one look at the store for all of them.
+// GET /v1/stream: one stream of server-sent events per client, fed by one reading of the store for all of them.
 //
 // Thread-safety: add() and its streams from any thread; step() from one.
 #pragma once

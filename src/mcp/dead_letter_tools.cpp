@@ -1,4 +1,4 @@
-// Reading the dead-letter queue: clusters first, then the list, then one event.
+// Reading the dead-letter queue: groups first, then the list, then one event.
 #include <utility>
 
 #include "core/json_object.hpp"
@@ -6,9 +6,9 @@
 #include "mcp/schema.hpp"
 #include "mcp/tool.hpp"
 #include "ops/dead_letters.hpp"
+#include "ops/event_json.hpp"
 #include "ops/event_query.hpp"
 #include "ops/event_story.hpp"
-#include "ops/event_json.hpp"
 
 namespace sluice::mcp {
 namespace {
@@ -41,7 +41,7 @@ Result<std::string> list_events(const Call& call) {
       .str();
 }
 
-Result<std::string> list_clusters(const Call& call) {
+Result<std::string> list_groups(const Call& call) {
   SLUICE_TRY(const auto filter, filter_of(call));
   SLUICE_TRY(auto groups, ops::list_groups(call.context.store, filter));
   const auto most = static_cast<std::size_t>(*call.arguments.integer("limit"));
@@ -59,7 +59,7 @@ std::string list_schema() {
                                     {"source", text()},
                                     {"target", nullable(text())},
                                     {"generation", integer()},
-                                    {"attempts", integer("of the cycle that failed")},
+                                    {"attempts", integer("since the last replay")},
                                     {"error_class", nullable(text())},
                                     {"fingerprint", nullable(text("the same for errors of the same kind"))},
                                     {"last_error", nullable(text("untrusted"))},
@@ -72,7 +72,7 @@ std::string list_schema() {
                  {"count_capped", boolean("there are at least this many")}});
 }
 
-std::string clusters_schema() {
+std::string groups_schema() {
   const std::string group =
       object({{"event_type", text()},
               {"source", text()},
@@ -87,13 +87,13 @@ std::string clusters_schema() {
               {"first_generation", integer()},
               {"last_generation", integer()},
               {"first_seen_at", time("when it happened for the first time ever")},
-              {"replayed", integer("events of the cluster that were ever replayed")},
+              {"replayed", integer("events of the group that were ever replayed")},
               {"acknowledged_at", nullable(time())},
               {"acknowledged_by", text()},
               {"acknowledged_reason", text()},
               {"came_back", integer("of count: failed after the acknowledgement")},
               {"came_back_generation", nullable(integer())},
-              {"sample_error", text("untrusted; the first error of the cluster")}});
+              {"sample_error", text("untrusted; the first error of the group")}});
   return object({{"groups", list(group, "the most numerous first")},
                  {"count", integer("dead letters in the groups that are shown")},
                  {"omitted", integer("groups that are not shown")}});
@@ -101,9 +101,9 @@ std::string clusters_schema() {
 
 std::string detail_schema() {
   const std::string handler = object({{"handler_name", text()},
-                                      {"state", choice({"handled", "waiting", "exhausted"})},
+                                      {"state", choice({"handled", "waiting", "out_of_attempts"})},
                                       {"handled_at", nullable(time())},
-                                      {"attempts", integer("failed ones, in this cycle")},
+                                      {"attempts", integer("failed ones, since the last replay")},
                                       {"due", nullable(time())},
                                       {"last_error", text("untrusted")}});
   const std::string audit = object({{"id", integer()},
@@ -133,12 +133,12 @@ std::string detail_schema() {
        {"channel", text()},
        {"content_class", text()},
        {"ordering_key", nullable(text())},
-       {"attempts", integer("of the current cycle")},
+       {"attempts", integer("since the last replay")},
        {"last_error", nullable(text("untrusted"))},
        {"error_class", nullable(text())},
        {"fingerprint", nullable(text())},
        {"first_failed_at", nullable(time())},
-       {"failure_history", anything("one entry per earlier cycle: what failed, and who replayed it")},
+       {"failure_history", anything("one entry per replay: what failed before it, and who replayed it")},
        {"claimed_at", nullable(time())},
        {"claimed_by", nullable(text())},
        {"claim_seq", integer()},
@@ -175,7 +175,7 @@ Tool list_tool(std::string_view name, std::string_view title, std::string_view f
   return {name,
           title,
           std::string{first} +
-              " Without payloads; newest failure first, page by page. Use it to see which events a cluster holds, "
+              " Without payloads; newest failure first, page by page. Use it to see which events a group holds, "
               "after list_failure_clusters. Next: get_dlq_event_detail for one event, plan_replay for many." +
               std::string{kUntrusted},
           list_parameters(),
@@ -192,7 +192,8 @@ std::vector<Tool> dead_letter_tools() {
           {"get_dlq_event_detail",
            "Show one event",
            "Shows everything that is known about one event: envelope, payload with private values hidden, the errors "
-           "of this and earlier cycles, which handlers have handled it, who changed it and why, and a timeline. Use it "
+           "since the last replay and before each, which handlers have handled it, who changed it and why, and a "
+           "timeline. Use it "
            "before you decide about a replay: a handler whose state is handled will not run again. Next: "
            "replay_dlq_event for this one, plan_replay for all of its kind." +
                std::string{kUntrusted},
@@ -204,15 +205,15 @@ std::vector<Tool> dead_letter_tools() {
                     "The same as list_dlq_events, under the name of the runbook: rows of the outbox with status "
                     "failed."),
           {"list_failure_clusters",
-           "List failure clusters",
+           "List failure groups",
            "Groups the dead letters by event type, source, target, error class and fingerprint of the error. Start "
            "here: it shows how many different problems there are, since when, and whether one came back. Next: "
            "list_dlq_events with the fingerprint as fp:…, then get_dlq_event_detail." +
                std::string{kUntrusted},
-           {filter_parameter(false), {"limit", Type::integer, false, "Clusters to show", 1, kMostGroups, kGroups}},
-           clusters_schema(),
+           {filter_parameter(false), {"limit", Type::integer, false, "Groups to show", 1, kMostGroups, kGroups}},
+           groups_schema(),
            {},
-           list_clusters}};
+           list_groups}};
 }
 
 }  // namespace sluice::mcp

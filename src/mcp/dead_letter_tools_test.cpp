@@ -48,12 +48,12 @@ TEST_F(DeadLetterToolsTest, TheFilterIsTheSharedGrammar) {
   EXPECT_EQ(refused.text("field"), "filter");
 }
 
-TEST_F(DeadLetterToolsTest, ClustersCountAndNameTheKinds) {
+TEST_F(DeadLetterToolsTest, GroupsCountAndNameTheKinds) {
   fail_some(2);
-  const Answered clusters = call("list_failure_clusters");
-  EXPECT_EQ(clusters.raw("count"), "2");
-  EXPECT_EQ(clusters.raw("omitted"), "0");
-  const std::string groups = clusters.raw("groups");
+  const Answered grouped = call("list_failure_clusters");
+  EXPECT_EQ(grouped.raw("count"), "2");
+  EXPECT_EQ(grouped.raw("omitted"), "0");
+  const std::string groups = grouped.raw("groups");
   const auto each = json::elements(groups, "groups");
   ASSERT_EQ(each->size(), 1U);
   EXPECT_EQ(text_member(each->front(), "error_class"), "TimeoutError");

@@ -106,8 +106,8 @@ Result<std::string> replay(const Call& call) {
 std::string replay_schema() {
   return object({{"event_id", uuid()},
                  {"status", choice({"pending"}, "it waits for a worker now")},
-                 {"cycle", integer("the cycle of attempts that was closed, 1 for the first")},
-                 {"attempts", integer("of that cycle")},
+                 {"cycle", integer("which replay of the event this is, 1 for the first")},
+                 {"attempts", integer("before it")},
                  {"from_generation", integer()},
                  {"to_generation", integer()},
                  {"rows_left", integer("events that this server may still replay")}});
@@ -119,7 +119,7 @@ Tool replay_tool(std::string_view name, std::string_view title, std::string_view
           std::string{first} +
               " It keeps its id, goes back to pending, and the handlers that have not handled it run again, with "
               "whatever they do outside. Use it when the cause is gone, to try one event before plan_replay replays "
-              "the others of its kind. The audit keeps your name and the reason. Next: get_dlq_event_detail until "
+              "the others of its group. The audit keeps your name and the reason. Next: get_dlq_event_detail until "
               "status is delivered, or failed again.",
           {{"event_id", Type::uuid, true, "The event, by event_id of list_dlq_events"},
            {"reason", Type::reason, true, kReasonWords},

@@ -46,7 +46,7 @@ Result<std::string> whole_fingerprint(store::Triaging& store, const std::string&
 /// open: nobody said that they know; came_back: somebody did, and it happened again since.
 std::string_view state_of(const store::FailureGroup& group);
 
-/// A kind of failure that somebody knows about, or that nobody does any more.
+/// The groups of a fingerprint that somebody knows about, or that nobody does any more.
 struct Acknowledged {
   std::string fingerprint;
   bool acknowledged = true;

@@ -69,21 +69,21 @@ class Gathering {
 
   void look_at_listening() {
     keep(facts_.doorbell, "the doorbell", store_.doorbell());
-    auto ear = noted("a listener", store_.listen({}));
-    if (!ear) return;
-    if (const auto sent = (*ear)->probe(); !sent) {
+    auto listener = noted("a listener", store_.listen({}));
+    if (!listener) return;
+    if (const auto sent = (*listener)->probe(); !sent) {
       facts_.unseen.push_back({"a listener", sent.error()});
       return;
     }
     Hearing hearing;
     const auto deadline = std::chrono::steady_clock::now() + options_.longest_echo;
     for (auto left = options_.longest_echo; !hearing.heard && left > Duration::zero();) {
-      const auto heard = (*ear)->wait(left);
+      const auto heard = (*listener)->wait(left);
       if (!heard) break;
       hearing.heard = *heard == store::Heard::echo;
       left = std::chrono::duration_cast<Duration>(deadline - std::chrono::steady_clock::now());
     }
-    hearing.obstacle = (*ear)->obstacle();
+    hearing.obstacle = (*listener)->obstacle();
     facts_.hearing = std::move(hearing);
   }
 

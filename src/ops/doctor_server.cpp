@@ -196,14 +196,14 @@ void judge_doorbell(const DoctorFacts& facts, Findings& findings) {
   const std::string mode{store::name(*facts.doorbell)};
   if (waiting < kManyCommitsWaiting) {
     return findings.ok(FindingId::doorbell_contention,
-                       "the doorbell rings " + mode + ", and commits do not queue up behind NOTIFY");
+                       "the doorbell notifies " + mode + ", and commits do not queue up behind NOTIFY");
   }
   const bool can_be_quieter = *facts.doorbell == store::DoorbellMode::always;
   findings.add({FindingId::doorbell_contention, Severity::warning,
-                counted(waiting, "commit") + " wait for each other because they NOTIFY; the doorbell rings " + mode,
-                "A transaction that sends a NOTIFY commits alone in the whole cluster.",
+                counted(waiting, "commit") + " wait for each other because they NOTIFY; the doorbell notifies " + mode,
+                "A transaction that sends a NOTIFY commits alone in the whole server.",
                 can_be_quieter ? "sluice db doorbell when-idle --reason 'commits queue up'"
-                               : "look for other programs in the cluster that NOTIFY, or publish in batches"});
+                               : "look for other programs on the server that NOTIFY, or publish in batches"});
 }
 
 void judge_queue(const DoctorFacts& facts, Findings& findings) {

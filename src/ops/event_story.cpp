@@ -77,7 +77,7 @@ void add_history(Timeline& line, const store::EventRecord& event, const std::vec
     });
   };
   for (const FailedCycle& cycle : read_history(event.failure_history)) {
-    const std::string label = "cycle " + std::to_string(cycle.cycle);
+    const std::string label = "before replay " + std::to_string(cycle.cycle);
     line.add(cycle.first_failed_at, "first_failed", label);
     line.add(cycle.failed_at, "failed", label + ", " + counted(cycle.attempts, "attempt") + ": " + cycle.last_error);
     if (!audited(cycle)) line.add(cycle.replayed_at, "replayed", replay_detail(cycle));
@@ -85,7 +85,7 @@ void add_history(Timeline& line, const store::EventRecord& event, const std::vec
 }
 
 void add_current_cycle(Timeline& line, const store::EventRecord& event) {
-  line.add(event.first_failed_at, "first_failed", "current cycle");
+  line.add(event.first_failed_at, "first_failed", event.failure_history == "[]" ? "" : "since the last replay");
   const std::string worker = event.claimed_by.value_or("a worker");
   const std::string claim = "by " + worker + ", claim " + std::to_string(event.claim_seq);
   const std::string failures =
@@ -207,8 +207,8 @@ std::string_view name(HandlerState::State state) {
   switch (state) {
     case HandlerState::State::handled:
       return "handled";
-    case HandlerState::State::exhausted:
-      return "exhausted";
+    case HandlerState::State::out_of_attempts:
+      return "out_of_attempts";
     case HandlerState::State::waiting:
       break;
   }
@@ -233,7 +233,7 @@ std::vector<HandlerState> handler_states(const store::EventRecord& event,
     if (known(progress.handler_name)) continue;
     HandlerState state;
     state.handler_name = progress.handler_name;
-    state.state = progress.exhausted ? HandlerState::State::exhausted : HandlerState::State::waiting;
+    state.state = progress.exhausted ? HandlerState::State::out_of_attempts : HandlerState::State::waiting;
     state.attempts = progress.attempts;
     if (!progress.exhausted) state.due = progress.due;
     state.last_error = progress.last_error;
@@ -251,7 +251,7 @@ std::vector<HandlerState> handler_states(const store::EventRecord& event,
       state.attempts = event.attempts;
       state.last_error = event.last_error.value_or("");
     }
-    if (event.status == Status::failed && !came_later) state.state = HandlerState::State::exhausted;
+    if (event.status == Status::failed && !came_later) state.state = HandlerState::State::out_of_attempts;
     states.push_back(std::move(state));
   }
   return states;

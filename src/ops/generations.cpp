@@ -171,7 +171,7 @@ Result<MovedGeneration> move_generation(store::Administering& store, Generation 
   auto moved = store.move_generation(generation, to, actor);
   if (moved) return MovedGeneration{*std::move(moved), true};
   if (moved.error().code != ErrorCode::conflict) return std::move(moved).error();
-  // Asked for afterwards: between a look and the change somebody else may have done it.
+  // Asked for afterwards: between reading it and the change somebody else may have done it.
   SLUICE_TRY(const auto all, store.deployments());
   const store::Deployment* deployment = find(all, generation);
   if (deployment == nullptr || deployment->state != to) return std::move(moved).error();

@@ -39,7 +39,7 @@ Result<void> check_ready(store::Store& store, Generation generation);
 /// The refusal alone, for a dry run.
 Result<void> check_grants(const store::Store& store);
 
-// When a publish rings: reading and changing the mode.
+// When a publish notifies workers: reading and changing the mode.
 
 /// `always` or `when-idle`.
 std::optional<store::DoorbellMode> parse_doorbell(std::string_view text);

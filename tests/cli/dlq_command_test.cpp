@@ -136,9 +136,9 @@ TEST_F(Dlq, ShowTellsTheWholeStory) {
   fail(1);
   const auto shown = sluice_({"dlq", "show", id(1)});
   EXPECT_EQ(shown.exit, Exit::ok) << shown.err;
-  EXPECT_THAT(shown.out, AllOf(HasSubstr("is failed"), HasSubstr("billing.meter"), HasSubstr("exhausted")));
+  EXPECT_THAT(shown.out, AllOf(HasSubstr("is failed"), HasSubstr("billing.meter"), HasSubstr("out of attempts")));
   EXPECT_THAT(sluice_({"dlq", "show", id(1), "-o", "json"}).out,
-              HasSubstr(R"("handlers":[{"handler_name":"billing.meter","state":"exhausted")"));
+              HasSubstr(R"("handlers":[{"handler_name":"billing.meter","state":"out_of_attempts")"));
   EXPECT_EQ(sluice_({"dlq", "show", id(9)}).exit, Exit::not_found);
 }
 
