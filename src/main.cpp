@@ -13,6 +13,7 @@
 #include "alert/http/http_channels.hpp"
 #include "cli/posix_interruption.hpp"
 #include "cli/run.hpp"
+#include "core/try.hpp"
 #include "daemon/daemon.hpp"
 #include "library/surroundings.hpp"
 #include "sink/open_sinks.hpp"
@@ -44,7 +45,7 @@ std::string user_name() {
   return entry != nullptr ? entry->pw_name : "uid" + std::to_string(::geteuid());
 }
 
-Result<std::unique_ptr<store::Store>> open_store(const cli::OpenRequest& request) {
+Result<std::unique_ptr<store::Store>> open_adapter(const cli::OpenRequest& request) {
   if (request.url.kind == config::StoreUrl::Kind::sqlite) {
     store::SqliteOptions options;
     options.path = request.url.location;
@@ -58,6 +59,16 @@ Result<std::unique_ptr<store::Store>> open_store(const cli::OpenRequest& request
   options.check_schema = request.needs_schema;
   options.longest_statement = request.longest_statement;
   return store::open_postgres(options);
+}
+
+Result<std::unique_ptr<store::Administering>> open_store(const cli::OpenRequest& request) {
+  SLUICE_TRY(auto store, open_adapter(request));
+  return std::unique_ptr<store::Administering>{std::move(store)};
+}
+
+Result<cli::WholeStore> open_whole(const cli::OpenRequest& request) {
+  SLUICE_TRY(std::shared_ptr<store::Store> store, open_adapter(request));
+  return cli::WholeStore{store, *store};
 }
 
 telemetry::Logger logger(const config::Config& config, Generation generation) {
@@ -140,7 +151,7 @@ int main(int argc, char** argv) {
   cli::Console console{
       std::cin, std::cout, std::cerr, ::isatty(STDIN_FILENO) == 1, out_is_tty, color, ::isatty(STDERR_FILENO) == 1};
   const cli::Adapters adapters{
-      open_store,     start_daemon, migrations, std::make_shared<cli::PosixInterruption>(), ops::Entropy::system(),
+      open_store, open_whole, start_daemon, migrations, std::make_shared<cli::PosixInterruption>(), ops::Entropy::system(),
       alert_channels, try_sink};
   return static_cast<int>(cli::run(invocation, console, adapters));
 }

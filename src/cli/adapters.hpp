@@ -10,7 +10,6 @@
 #include "config/store_url.hpp"
 #include "ops/entropy.hpp"
 #include "ops/sinks.hpp"
-#include "store/administer.hpp"
 
 namespace sluice::store {
 class Store;
@@ -54,6 +53,12 @@ class Daemon {
   virtual void stop() = 0;
 };
 
+/// A store with all its roles: the command line passes it on to the daemon and needs the one that operators have.
+struct WholeStore {
+  std::shared_ptr<store::Store> all;
+  store::Administering& administering;
+};
+
 struct DaemonRequest {
   store::Store& store;  ///< must outlive the daemon
   const config::Config& config;
@@ -61,7 +66,8 @@ struct DaemonRequest {
 };
 
 struct Adapters {
-  std::function<Result<std::unique_ptr<store::Store>>(const OpenRequest&)> open_store;
+  std::function<Result<std::unique_ptr<store::Administering>>(const OpenRequest&)> open_store;
+  std::function<Result<WholeStore>(const OpenRequest&)> open_whole;
   std::function<Result<std::unique_ptr<Daemon>>(const DaemonRequest&)> start_daemon;
   /// The embedded migrations; needs no connection.
   std::function<std::vector<store::MigrationText>(config::StoreUrl::Kind)> migrations;

@@ -1,13 +1,15 @@
-// sluice audit: who did what, through which surface and why.
+// sluice audit and sluice retention: what is kept, for how long, and a sweep on demand.
 #include <ostream>
+#include <utility>
 
-#include "cli/noun.hpp"
-#include "cli/numbers.hpp"
+#include "cli/command.hpp"
+#include "cli/flags.hpp"
 #include "cli/session.hpp"
 #include "cli/table.hpp"
-#include "cli/when.hpp"
-#include "ops/audit_list.hpp"
+#include "core/try.hpp"
+#include "ops/audit.hpp"
 #include "ops/event_json.hpp"
+#include "ops/storage.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -18,13 +20,9 @@ Result<ops::AuditRequest> request_of(const Arguments& arguments) {
   request.filter.surface = arguments.value("--surface").value_or("");
   request.filter.action = arguments.value("--action").value_or("");
   if (const auto text = arguments.value("--event")) {
-    const auto id = Uuid::parse(*text, "--event");
-    if (!id) return id.error();
-    request.filter.event_id = *id;
+    SLUICE_TRY(request.filter.event_id, Uuid::parse(*text, "--event"));
   }
-  const auto limit = number_of(arguments, {"--limit", request.limit, 1, ops::kMaxPage});
-  if (!limit) return limit.error();
-  request.limit = *limit;
+  SLUICE_TRY(request.limit, number_of(arguments, {"--limit", request.limit, 1, ops::kMaxPage}));
   request.cursor = arguments.value("--cursor");
   return request;
 }
@@ -50,21 +48,74 @@ void print_list(const Session& session, const ops::AuditList& list) {
 }
 
 Result<Exit> list_audit(Session& session) {
-  auto request = request_of(session.arguments());
-  if (!request) return std::move(request).error();
-  const auto opened = session.open_existing();
-  if (!opened) return opened.error();
-  for (const auto& [flag, into] : {std::pair{"--since", &request->filter.since}, {"--until", &request->filter.until}}) {
+  SLUICE_TRY(auto request, request_of(session.arguments()));
+  SLUICE_TRY(const auto opened, session.open_existing());
+  for (const auto& [flag, into] : {std::pair{"--since", &request.filter.since}, {"--until", &request.filter.until}}) {
     const auto text = session.arguments().value(flag);
     if (!text) continue;
-    const auto at = parse_since(*text, flag, *opened->store);
-    if (!at) return at.error();
-    *into = *at;
+    SLUICE_TRY(const auto at, parse_since(*text, flag, *opened.store));
+    *into = at;
   }
-  const auto found = ops::list_audit(*opened->store, *request);
-  if (!found) return found.error();
-  print_list(session, *found);
+  SLUICE_TRY(const auto found, ops::list_audit(*opened.store, request));
+  print_list(session, found);
   return Exit::ok;
+}
+
+constexpr int kSweepBatch = 1000;
+// A dry run only counts, and its count has an end.
+constexpr int kCountLimit = 100'000;
+
+std::string at_least(const store::RetentionReport& report, std::int64_t count) {
+  return (report.more && count > 0 ? "at least " : "") + std::to_string(count);
+}
+
+void print_report(const Session& session, const store::RetentionReport& report) {
+  if (session.format() != Format::table) {
+    session.out() << ops::to_json(report, session.dry_run()) << '\n';
+    return;
+  }
+  print_pairs(session.out(), {{"tombstoned", at_least(report, report.outbox_tombstoned)},
+                              {"deleted", at_least(report, report.outbox_deleted)},
+                              {"of them failed", at_least(report, report.failed_swept)},
+                              {"dedup rows deleted", at_least(report, report.handled_deleted)}});
+}
+
+Result<store::RetentionReport> run_sweep(const Session& session, store::Administering& store, const config::Config& config) {
+  if (session.dry_run()) return ops::preview_sweep(store, config.retention, kCountLimit);
+  const ops::SweepOrder order{config.retention, kSweepBatch, {config.actor, "cli", "retention sweep"}};
+  return ops::sweep_retention(store, order, [&](const store::RetentionReport& so_far) {
+    session.detail("tombstoned " + std::to_string(so_far.outbox_tombstoned) + ", deleted " +
+                   std::to_string(so_far.outbox_deleted) + ", dedup rows deleted " +
+                   std::to_string(so_far.handled_deleted));
+    return !session.adapters().interruption->wait_for(Duration::zero());
+  });
+}
+
+Result<Exit> sweep(Session& session) {
+  SLUICE_TRY(const auto config, session.config());
+  if (!session.dry_run()) session.adapters().interruption->arm();
+  SLUICE_TRY(auto store, session.open(config, Session::Access::existing));
+  SLUICE_TRY(const auto report, run_sweep(session, *store, config));
+  print_report(session, report);
+  if (session.dry_run()) {
+    session.note("dry run: nothing was changed");
+  } else if (report.more) {
+    session.note("interrupted; run it again to go on");
+    return Exit::interrupted;
+  }
+  return Exit::ok;
+}
+
+Command sweep_command(std::string_view verb, bool hidden) {
+  return {{"retention", verb},
+          "tombstone and delete what the retention policies no longer keep",
+          {{"sluice retention sweep --dry-run", "how much that is"},
+           {"sluice retention sweep", "in small batches, beside running workers; `sluice serve` does it by itself"}},
+          {},
+          {},
+          true,
+          hidden,
+          sweep};
 }
 
 }  // namespace
@@ -87,5 +138,7 @@ std::vector<Command> audit_commands() {
            false,
            list_audit}};
 }
+
+std::vector<Command> retention_commands() { return {sweep_command("sweep", false), sweep_command("run", true)}; }
 
 }  // namespace sluice::cli

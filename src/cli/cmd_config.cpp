@@ -3,17 +3,18 @@
 #include <ostream>
 #include <utility>
 
-#include "cli/noun.hpp"
+#include "cli/command.hpp"
 #include "cli/session.hpp"
 #include "cli/table.hpp"
+#include "core/json_object.hpp"
+#include "core/try.hpp"
 #include "core/words.hpp"
-#include "ops/json_object.hpp"
 
 namespace sluice::cli {
 namespace {
 
 std::string to_json(const config::Key& key, const config::Candidate& candidate) {
-  return ops::JsonObject{}
+  return JsonObject{}
       .text("value", config::shown(key, candidate.value))
       .text("origin", name(candidate.origin))
       .text("where", candidate.where)
@@ -21,7 +22,7 @@ std::string to_json(const config::Key& key, const config::Candidate& candidate) 
 }
 
 std::string to_json(const config::Setting& setting) {
-  return ops::JsonObject{}
+  return JsonObject{}
       .text("key", setting.key->name)
       .text("value", config::shown(*setting.key, setting.winner().value))
       .text("origin", name(setting.winner().origin))
@@ -30,20 +31,19 @@ std::string to_json(const config::Setting& setting) {
 }
 
 Result<Exit> show_config(Session& session) {
-  const auto settings = config::gather(session.sources());
-  if (!settings) return settings.error();
+  SLUICE_TRY(const auto settings, config::gather(session.sources()));
   // A value that cannot be used is an error here too, not a line in a table.
-  if (auto usable = config::resolve(*settings); !usable) return std::move(usable).error();
+  SLUICE_CHECK(config::resolve(settings));
   std::vector<std::string> texts;
   Table table{"KEY", "VALUE", "FROM"};
-  for (const auto& setting : settings->all) {
+  for (const auto& setting : settings.all) {
     texts.push_back(to_json(setting));
     if (session.format() == Format::ndjson) session.out() << texts.back() << '\n';
     table.row(
         {std::string{setting.key->name}, config::shown(*setting.key, setting.winner().value), setting.winner().where});
   }
   if (session.format() == Format::json) {
-    session.out() << ops::JsonObject{}.text("file", settings->file).array("settings", texts).str() << '\n';
+    session.out() << JsonObject{}.text("file", settings.file).array("settings", texts).str() << '\n';
   }
   if (session.format() == Format::table) table.print(session.out(), session.console().color);
   return Exit::ok;
@@ -66,9 +66,8 @@ void print_explanation(const Session& session, const config::Setting& setting) {
 // Works for a value that cannot be used, because that is when it is needed most.
 Result<Exit> explain(Session& session) {
   const std::string& wanted = session.arguments().positionals.front();
-  const auto settings = config::gather(session.sources());
-  if (!settings) return settings.error();
-  const config::Setting& setting = settings->of(wanted);
+  SLUICE_TRY(const auto settings, config::gather(session.sources()));
+  const config::Setting& setting = settings.of(wanted);
   const config::Key& key = *setting.key;
   if (session.format() == Format::table) {
     print_explanation(session, setting);
@@ -78,7 +77,7 @@ Result<Exit> explain(Session& session) {
   for (const auto& candidate : setting.candidates) {
     if (&candidate != &setting.winner()) losers.push_back(to_json(key, candidate));
   }
-  session.out() << ops::JsonObject{}
+  session.out() << JsonObject{}
                        .text("key", key.name)
                        .text("description", key.description)
                        .raw("winner", to_json(key, setting.winner()))
@@ -92,14 +91,13 @@ Result<Exit> explain(Session& session) {
 Result<Exit> validate_config(Session& session) {
   config::Sources sources = session.sources();
   if (const auto& given = session.arguments().positionals; !given.empty()) sources.file = given.front();
-  const auto settings = config::gather(sources);
-  if (!settings) return settings.error();
-  auto config = config::resolve(*settings);
+  SLUICE_TRY(const auto settings, config::gather(sources));
+  auto config = config::resolve(settings);
   if (!config) return std::move(config).error();
   const config::Declarations& declared = config->declared;
   if (declared.missing) return *declared.missing;
   if (session.format() == Format::table) {
-    session.out() << printable(settings->file.value_or("no file"))
+    session.out() << printable(settings.file.value_or("no file"))
                   << " is valid: " << counted(std::ssize(declared.sinks), "sink") << ", "
                   << counted(std::ssize(declared.subscriptions), "subscription") << ", "
                   << counted(std::ssize(declared.hooks), "hook") << ", "
@@ -107,9 +105,9 @@ Result<Exit> validate_config(Session& session) {
     return Exit::ok;
   }
   const auto number = [](const auto& things) { return static_cast<std::int64_t>(things.size()); };
-  session.out() << ops::JsonObject{}
+  session.out() << JsonObject{}
                        .boolean("valid", true)
-                       .text("file", settings->file)
+                       .text("file", settings.file)
                        .number("sinks", number(declared.sinks))
                        .number("subscriptions", number(declared.subscriptions))
                        .number("hooks", number(declared.hooks))

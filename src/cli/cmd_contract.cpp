@@ -5,15 +5,15 @@
 #include <ostream>
 #include <utility>
 
+#include "cli/command.hpp"
 #include "cli/contract_files.hpp"
-#include "cli/noun.hpp"
 #include "cli/session.hpp"
 #include "cli/table.hpp"
 #include "core/json.hpp"
+#include "core/json_object.hpp"
+#include "core/try.hpp"
 #include "ops/contracts.hpp"
-#include "ops/contracts_catalogue.hpp"
 #include "ops/contracts_live.hpp"
-#include "ops/json_object.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -25,10 +25,9 @@ Result<ops::ContractSet> read_schemas(const Session& session, std::string_view f
   const auto directory = session.arguments().value(flag);
   const std::string name{flag};
   if (!directory) return invalid(name, name + " must name the directory of schema files");
-  const auto files = read_contract_files(*directory, flag);
-  if (!files) return files.error();
-  if (files->empty()) return invalid(name, name + ": the directory " + *directory + " has no schema file (*.json)");
-  return ops::ContractSet::read(*files);
+  SLUICE_TRY(const auto files, read_contract_files(*directory, flag));
+  if (files.empty()) return invalid(name, name + ": the directory " + *directory + " has no schema file (*.json)");
+  return ops::ContractSet::read(files);
 }
 
 std::string snapshots_directory(const Session& session) {
@@ -36,9 +35,8 @@ std::string snapshots_directory(const Session& session) {
 }
 
 Result<ops::ContractSet> read_snapshots(const Session& session) {
-  const auto files = read_contract_files(snapshots_directory(session), "--snapshots");
-  if (!files) return files.error();
-  return ops::ContractSet::read(*files);
+  SLUICE_TRY(const auto files, read_contract_files(snapshots_directory(session), "--snapshots"));
+  return ops::ContractSet::read(files);
 }
 
 void print_findings(const Session& session, const std::vector<ContractFinding>& findings) {
@@ -64,11 +62,9 @@ void explain_rule(const Session& session, const std::vector<ContractFinding>& fi
 }
 
 Result<Exit> check_snapshots(Session& session) {
-  const auto current = read_schemas(session, "--schemas");
-  if (!current) return current.error();
-  const auto snapshots = read_snapshots(session);
-  if (!snapshots) return snapshots.error();
-  const auto findings = ops::check_contracts(*current, *snapshots).findings;
+  SLUICE_TRY(const auto current, read_schemas(session, "--schemas"));
+  SLUICE_TRY(const auto snapshots, read_snapshots(session));
+  const auto findings = ops::check_contracts(current, snapshots).findings;
   print_findings(session, findings);
   explain_rule(session, findings);
   if (findings.empty()) session.note("the schemas are as the snapshots have them");
@@ -79,7 +75,7 @@ std::string snapshot_json(const Session& session, const std::vector<ContractFile
   std::vector<std::string> names;
   names.reserve(written.size());
   for (const ContractFile& file : written) names.push_back(json::quote(file.file_name));
-  return ops::JsonObject{}
+  return JsonObject{}
       .boolean("dry_run", session.dry_run())
       .array("written", names)
       .number("unchanged", static_cast<std::int64_t>(unchanged))
@@ -87,12 +83,11 @@ std::string snapshot_json(const Session& session, const std::vector<ContractFile
 }
 
 Result<Exit> snapshot(Session& session) {
-  const auto current = read_schemas(session, "--schemas");
-  if (!current) return current.error();
+  SLUICE_TRY(const auto current, read_schemas(session, "--schemas"));
   auto snapshots = read_snapshots(session);
   if (!snapshots && snapshots.error().code == ErrorCode::not_found) snapshots = ops::ContractSet{};
   if (!snapshots) return snapshots.error();
-  const auto check = ops::check_contracts(*current, *snapshots);
+  const auto check = ops::check_contracts(current, *snapshots);
   if (has_breaking(check.findings)) {
     print_findings(session, check.findings);
     explain_rule(session, check.findings);
@@ -100,9 +95,7 @@ Result<Exit> snapshot(Session& session) {
     return Exit::findings;
   }
   if (!session.dry_run()) {
-    if (auto written = write_contract_files(snapshots_directory(session), check.to_write); !written) {
-      return std::move(written).error();
-    }
+    SLUICE_CHECK(write_contract_files(snapshots_directory(session), check.to_write));
   }
   if (session.format() != Format::table) {
     session.out() << snapshot_json(session, check.to_write, check.unchanged) << '\n';
@@ -116,11 +109,9 @@ Result<Exit> snapshot(Session& session) {
 }
 
 Result<Exit> cross_check(Session& session) {
-  const auto producers = read_schemas(session, "--producer");
-  if (!producers) return producers.error();
-  const auto consumers = read_schemas(session, "--consumer");
-  if (!consumers) return consumers.error();
-  const auto findings = ops::cross_check_contracts(*producers, *consumers);
+  SLUICE_TRY(const auto producers, read_schemas(session, "--producer"));
+  SLUICE_TRY(const auto consumers, read_schemas(session, "--consumer"));
+  const auto findings = ops::cross_check_contracts(producers, consumers);
   print_findings(session, findings);
   if (!has_breaking(findings)) session.note("the consumer can read what the producer publishes");
   return needs_action(findings) ? Exit::findings : Exit::ok;
@@ -129,9 +120,7 @@ Result<Exit> cross_check(Session& session) {
 Result<ops::LiveRequest> live_request(const Arguments& arguments) {
   ops::LiveRequest request;
   if (const auto text = arguments.value("--generation")) {
-    const auto generation = parse_generation(*text, "--generation");
-    if (!generation) return generation.error();
-    request.generation = *generation;
+    SLUICE_TRY(request.generation, parse_generation(*text, "--generation"));
   }
   if (const auto text = arguments.value("--limit")) {
     const auto [stop, problem] = std::from_chars(text->data(), text->data() + text->size(), request.offenders);
@@ -160,27 +149,21 @@ void print_live(const Session& session, const ops::LiveReport& report) {
 }
 
 Result<Exit> verify_live(Session& session) {
-  const auto request = live_request(session.arguments());
-  if (!request) return request.error();
-  const auto contracts = read_schemas(session, "--schemas");
-  if (!contracts) return contracts.error();
-  const auto config = session.config();
-  if (!config) return config.error();
-  auto store = session.open(*config, Session::Access::existing);
-  if (!store) return std::move(store).error();
-  const auto report = ops::verify_live(**store, *contracts, *request);
-  if (!report) return report.error();
-  print_live(session, *report);
-  return report->unreadable == 0 ? Exit::ok : Exit::findings;
+  SLUICE_TRY(const auto request, live_request(session.arguments()));
+  SLUICE_TRY(const auto contracts, read_schemas(session, "--schemas"));
+  SLUICE_TRY(const auto config, session.config());
+  SLUICE_TRY(auto store, session.open(config, Session::Access::existing));
+  SLUICE_TRY(const auto report, ops::verify_live(*store, contracts, request));
+  print_live(session, report);
+  return report.unreadable == 0 ? Exit::ok : Exit::findings;
 }
 
 Result<Exit> export_catalogue(Session& session) {
-  const auto contracts = read_schemas(session, "--schemas");
-  if (!contracts) return contracts.error();
+  SLUICE_TRY(const auto contracts, read_schemas(session, "--schemas"));
   ops::CatalogueInfo info;
   info.title = session.arguments().value("--title").value_or(info.title);
   info.version = session.arguments().value("--release").value_or(info.version);
-  const std::string catalogue = ops::asyncapi(*contracts, info);
+  const std::string catalogue = ops::asyncapi(contracts, info);
   const auto file = session.arguments().value("--to");
   if (!file) {
     session.out() << catalogue;

@@ -1,11 +1,14 @@
-// sluice db: the schema of a store.
+// sluice db: the schema of a store, its roles and its doorbell.
 #include <ostream>
+#include <utility>
 
-#include "cli/noun.hpp"
+#include "cli/command.hpp"
+#include "cli/flags.hpp"
 #include "cli/session.hpp"
 #include "cli/table.hpp"
 #include "core/json.hpp"
-#include "ops/json_object.hpp"
+#include "core/json_object.hpp"
+#include "core/try.hpp"
 #include "ops/schema.hpp"
 
 namespace sluice::cli {
@@ -14,7 +17,7 @@ namespace {
 using Access = Session::Access;
 
 std::string to_json(const store::MigrationStep& step) {
-  return ops::JsonObject{}
+  return JsonObject{}
       .number("version", step.version)
       .text("name", step.name)
       .boolean("applied_now", step.applied_now)
@@ -33,7 +36,7 @@ void print_steps(const Session& session, const std::vector<store::MigrationStep>
   }
   switch (session.format()) {
     case Format::json:
-      session.out() << ops::JsonObject{}.boolean("dry_run", session.dry_run()).array("migrations", texts).str() << '\n';
+      session.out() << JsonObject{}.boolean("dry_run", session.dry_run()).array("migrations", texts).str() << '\n';
       break;
     case Format::ndjson:
       for (const auto& text : texts) session.out() << text << '\n';
@@ -57,63 +60,54 @@ Result<std::vector<store::MigrationStep>> plan(const Session& session, const con
 }
 
 Result<Exit> migrate(Session& session) {
-  const auto config = session.config();
-  if (!config) return config.error();
+  SLUICE_TRY(const auto config, session.config());
   if (session.dry_run()) {
-    const auto steps = plan(session, *config);
-    if (!steps) return steps.error();
-    print_steps(session, *steps);
-    session.note(steps->empty() ? "the schema is up to date" : "dry run: nothing was changed");
+    SLUICE_TRY(const auto steps, plan(session, config));
+    print_steps(session, steps);
+    session.note(steps.empty() ? "the schema is up to date" : "dry run: nothing was changed");
     return Exit::ok;
   }
-  auto store = session.open(*config, Access::create_schema);
-  if (!store) return std::move(store).error();
-  const auto steps = (*store)->migrate();
-  if (!steps) return steps.error();
-  print_steps(session, *steps);
-  session.note((*store)->display_name() + " is up to date");
+  SLUICE_TRY(auto store, session.open(config, Access::create_schema));
+  SLUICE_TRY(const auto steps, ops::migrate(*store));
+  print_steps(session, steps);
+  session.note(ops::name_of(*store) + " is up to date");
   return Exit::ok;
 }
 
 Result<Exit> schema_version(Session& session) {
-  const auto config = session.config();
-  if (!config) return config.error();
-  auto store = session.open(*config, Access::schema);
+  SLUICE_TRY(const auto config, session.config());
+  auto store = session.open(config, Access::schema);
   if (!store) return std::move(store).error();
-  const auto schema = (*store)->schema_version();
-  if (!schema) return schema.error();
+  SLUICE_TRY(const auto schema, ops::schema_version(**store));
   if (session.format() != Format::table) {
-    session.out() << ops::JsonObject{}.number("applied", schema->applied).number("known", schema->known).str() << '\n';
+    session.out() << JsonObject{}.number("applied", schema.applied).number("known", schema.known).str() << '\n';
     return Exit::ok;
   }
-  session.out() << schema->applied << '\n';
-  if (schema->applied < schema->known) {
-    session.note("this build carries version " + std::to_string(schema->known) + ": run `sluice db migrate`");
-  } else if (schema->applied > schema->known) {
-    session.note("this build knows only version " + std::to_string(schema->known) + ": " +
+  session.out() << schema.applied << '\n';
+  if (schema.applied < schema.known) {
+    session.note("this build carries version " + std::to_string(schema.known) + ": run `sluice db migrate`");
+  } else if (schema.applied > schema.known) {
+    session.note("this build knows only version " + std::to_string(schema.known) + ": " +
                  std::string{store::kNewerSchemaHint});
   }
   return Exit::ok;
 }
 
 Result<Exit> validate_schema(Session& session) {
-  const auto config = session.config();
-  if (!config) return config.error();
-  auto store = session.open(*config, Access::schema);
-  if (!store) return std::move(store).error();
-  const auto findings = (*store)->validate();
-  if (!findings) return findings.error();
+  SLUICE_TRY(const auto config, session.config());
+  SLUICE_TRY(auto store, session.open(config, Access::schema));
+  SLUICE_TRY(const auto findings, ops::validate_schema(*store));
   if (session.format() == Format::json) {
     std::vector<std::string> texts;
-    for (const auto& finding : *findings) texts.push_back(json::quote(finding));
-    session.out() << ops::JsonObject{}.array("findings", texts).str() << '\n';
+    for (const auto& finding : findings) texts.push_back(json::quote(finding));
+    session.out() << JsonObject{}.array("findings", texts).str() << '\n';
   }
-  for (const auto& finding : *findings) {
+  for (const auto& finding : findings) {
     if (session.format() == Format::table) session.out() << printable(finding) << '\n';
-    if (session.format() == Format::ndjson) session.out() << ops::JsonObject{}.text("finding", finding).str() << '\n';
+    if (session.format() == Format::ndjson) session.out() << JsonObject{}.text("finding", finding).str() << '\n';
   }
-  if (findings->empty()) session.note("the schema is as this build expects it");
-  return findings->empty() ? Exit::ok : Exit::findings;
+  if (findings.empty()) session.note("the schema is as this build expects it");
+  return findings.empty() ? Exit::ok : Exit::findings;
 }
 
 Result<Exit> grant(Session& session) {
@@ -121,30 +115,26 @@ Result<Exit> grant(Session& session) {
   const auto member = session.arguments().positional(1);
   if (role && !member)
     return invalid("MEMBER", "name the database role that becomes " + *role + ": sluice db grant ROLE MEMBER");
-  const auto config = session.config();
-  if (!config) return config.error();
-  auto store = session.open(*config, Access::schema);
-  if (!store) return std::move(store).error();
-  if (auto allowed = ops::check_grants(**store); !allowed) return std::move(allowed).error();
+  SLUICE_TRY(const auto config, session.config());
+  SLUICE_TRY(auto store, session.open(config, Access::schema));
+  SLUICE_CHECK(ops::check_grants(*store));
 
   std::vector<std::string> done;
   if (session.dry_run()) {
     done.emplace_back("would create the roles sluice_publisher, sluice_worker, sluice_operator and sluice_reader");
     if (role) done.push_back("would make " + *member + " a member of sluice_" + *role);
   } else {
-    auto granted = ops::grant(**store, role ? ops::parse_grant(*role) : std::nullopt, member.value_or(""));
-    if (!granted) return std::move(granted).error();
-    done = *std::move(granted);
+    SLUICE_TRY(done, ops::grant(*store, role ? ops::parse_grant(*role) : std::nullopt, member.value_or("")));
   }
   if (session.format() == Format::json) {
     std::vector<std::string> texts;
     texts.reserve(done.size());
     for (const auto& sentence : done) texts.push_back(json::quote(sentence));
-    session.out() << ops::JsonObject{}.boolean("dry_run", session.dry_run()).array("done", texts).str() << '\n';
+    session.out() << JsonObject{}.boolean("dry_run", session.dry_run()).array("done", texts).str() << '\n';
     return Exit::ok;
   }
   for (const auto& sentence : done) {
-    session.out() << (session.format() == Format::ndjson ? ops::JsonObject{}.text("done", sentence).str()
+    session.out() << (session.format() == Format::ndjson ? JsonObject{}.text("done", sentence).str()
                                                          : printable(sentence))
                   << '\n';
   }
@@ -152,7 +142,7 @@ Result<Exit> grant(Session& session) {
 }
 
 std::string to_json(const store::MigrationText& migration) {
-  return ops::JsonObject{}
+  return JsonObject{}
       .number("version", migration.version)
       .text("name", migration.name)
       .text("sql", migration.sql)
@@ -160,9 +150,8 @@ std::string to_json(const store::MigrationText& migration) {
 }
 
 Result<Exit> sql(Session& session) {
-  const auto config = session.config();
-  if (!config) return config.error();
-  const auto migrations = session.adapters().migrations(config->store.kind);
+  SLUICE_TRY(const auto config, session.config());
+  const auto migrations = session.adapters().migrations(config.store.kind);
   std::vector<std::string> texts;
   for (const auto& migration : migrations) {
     if (session.format() == Format::table)
@@ -170,7 +159,47 @@ Result<Exit> sql(Session& session) {
     if (session.format() == Format::ndjson) session.out() << to_json(migration) << '\n';
     texts.push_back(to_json(migration));
   }
-  if (session.format() == Format::json) session.out() << ops::JsonObject{}.array("migrations", texts).str() << '\n';
+  if (session.format() == Format::json) session.out() << JsonObject{}.array("migrations", texts).str() << '\n';
+  return Exit::ok;
+}
+
+void print_mode(const Session& session, store::DoorbellMode mode) {
+  if (session.format() == Format::table) {
+    session.out() << name(mode) << '\n';
+  } else {
+    session.out() << JsonObject{}.text("doorbell", name(mode)).str() << '\n';
+  }
+}
+
+void print_change(const Session& session, store::DoorbellMode before, store::DoorbellMode after) {
+  if (session.format() != Format::table) {
+    session.out() << JsonObject{}
+                         .boolean("dry_run", session.dry_run())
+                         .text("doorbell", name(after))
+                         .text("before", name(before))
+                         .str()
+                  << '\n';
+    return;
+  }
+  session.out() << name(after) << '\n';
+  session.note((session.dry_run() ? "dry run: would be " : "is now ") + std::string{name(after)} + ", was " +
+               std::string{name(before)});
+}
+
+Result<Exit> doorbell(Session& session) {
+  const auto wanted = session.arguments().positional(0);
+  SLUICE_TRY(const auto config, session.config());
+  SLUICE_TRY(auto store, session.open(config, Session::Access::existing));
+  SLUICE_TRY(const auto before, ops::doorbell(*store));
+  const auto mode = wanted ? ops::parse_doorbell(*wanted) : std::nullopt;
+  if (!mode) {
+    print_mode(session, before);
+    return Exit::ok;
+  }
+  if (!session.dry_run()) {
+    SLUICE_CHECK(ops::set_doorbell(*store, *mode, session.actor(config)));
+  }
+  print_change(session, before, *mode);
   return Exit::ok;
 }
 
@@ -223,6 +252,18 @@ std::vector<Command> db_commands() {
        false,
        sql},
   };
+}
+
+Command db_doorbell_command() {
+  return {{"db", "doorbell"},
+          "print or set when a publish notifies workers: always, or only while every worker is idle",
+          {{"sluice db doorbell", "print the mode"},
+           {"sluice db doorbell when-idle --reason 'many publishers'", "publishers no longer wait for each other"}},
+          {{"MODE", "always or when-idle", false, {"always", "when-idle"}}},
+          {actor_flag(), reason_flag()},
+          true,
+          false,
+          doorbell};
 }
 
 }  // namespace sluice::cli

@@ -1,21 +1,20 @@
-// sluice dlq plan, replay, discard, restore: change dead letters, one or many. Many are an operation: a frozen
-// set that is confirmed by its number and carried out in steps.
+// sluice dlq plan, replay, discard, restore, ack: change dead letters, one or many. Many are an operation: a set that
+// is locked in, confirmed by its number and carried out in steps.
 #include <ostream>
 #include <utility>
 
-#include "cli/audit_flags.hpp"
-#include "cli/confirm.hpp"
+#include "cli/command.hpp"
 #include "cli/contract_files.hpp"
-#include "cli/filter_flags.hpp"
+#include "cli/flags.hpp"
 #include "cli/follow_operation.hpp"
-#include "cli/noun.hpp"
-#include "cli/numbers.hpp"
-#include "cli/show_preview.hpp"
-#include "cli/when.hpp"
+#include "cli/session.hpp"
+#include "cli/table.hpp"
+#include "core/json_object.hpp"
+#include "core/try.hpp"
 #include "core/words.hpp"
-#include "ops/json_object.hpp"
+#include "ops/dead_letters.hpp"
 #include "ops/operations.hpp"
-#include "ops/replay_event.hpp"
+#include "ops/replay_preview.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -25,20 +24,25 @@ constexpr std::int64_t kMost = 10'000'000;
 
 struct Change {
   ops::BulkRequest bulk;
-  std::optional<Uuid> plan;  ///< start this one instead
+  ops::NewSettings settings;  ///< as far as they are given
+  std::optional<Uuid> plan;   ///< start this one instead
   std::optional<ops::ContractSet> contracts;
 
   [[nodiscard]] const ops::ContractSet* contract_set() const { return contracts ? &*contracts : nullptr; }
 };
 
-Result<OperationSettings> settings_of(const Arguments& arguments, const OperationSettings& fallback) {
-  const auto rate = number_of(arguments, {"--rate", fallback.rate, 1});
-  if (!rate) return rate.error();
-  const auto canary = number_of(arguments, {"--canary", fallback.canary, 0});
-  if (!canary) return canary.error();
-  const auto stop = number_of(arguments, {"--stop-percent", fallback.stop_percent, 0, 100});
-  if (!stop) return stop.error();
-  return OperationSettings{*rate, *canary, *stop};
+Result<void> take_setting(const Arguments& arguments, std::string_view flag, std::optional<int>& into) {
+  if (!arguments.value(flag)) return {};
+  SLUICE_TRY(into, number_of(arguments, {flag}));
+  return {};
+}
+
+Result<ops::NewSettings> settings_of(const Arguments& arguments) {
+  ops::NewSettings settings;
+  SLUICE_CHECK(take_setting(arguments, "--rate", settings.rate));
+  SLUICE_CHECK(take_setting(arguments, "--canary", settings.canary));
+  SLUICE_CHECK(take_setting(arguments, "--stop-percent", settings.stop_percent));
+  return settings;
 }
 
 // What needs no store, so that a typo costs no connection.
@@ -47,32 +51,22 @@ Result<Change> change_of(const Arguments& arguments, OperationKind kind) {
   request.bulk.kind = kind;
   request.bulk.most = kMost;
   for (const std::string& text : arguments.positionals) {
-    const auto id = Uuid::parse(text, "ID");
-    if (!id) return id.error();
-    request.bulk.event_ids.push_back(*id);
+    SLUICE_TRY(const auto id, Uuid::parse(text, "ID"));
+    request.bulk.event_ids.push_back(id);
   }
-  auto query = query_of(arguments);
-  if (!query) return std::move(query).error();
-  request.bulk.query = *std::move(query);
+  SLUICE_TRY(request.bulk.query, query_of(arguments));
   if (const auto text = arguments.value("--plan")) {
-    const auto id = Uuid::parse(*text, "--plan");
-    if (!id) return id.error();
-    request.plan = *id;
+    SLUICE_TRY(request.plan, Uuid::parse(*text, "--plan"));
   }
   if (const auto text = arguments.value("--to-generation")) {
-    const auto generation = parse_generation(*text, "--to-generation");
-    if (!generation) return generation.error();
-    request.bulk.to_generation = *generation;
+    SLUICE_TRY(request.bulk.to_generation, parse_generation(*text, "--to-generation"));
   }
-  const auto settings = settings_of(arguments, {0, 0, kStopPercent});
-  if (!settings) return settings.error();
-  request.bulk.settings = *settings;
+  SLUICE_TRY(request.settings, settings_of(arguments));
+  request.bulk.settings = ops::changed({0, 0, kStopPercent}, request.settings);
+  SLUICE_CHECK(ops::check_settings(request.bulk.settings));
   if (const auto folder = arguments.value("--contracts")) {
-    auto files = read_contract_files(*folder, "--contracts");
-    if (!files) return std::move(files).error();
-    auto contracts = ops::ContractSet::read(*files);
-    if (!contracts) return std::move(contracts).error();
-    request.contracts = *std::move(contracts);
+    SLUICE_TRY(auto files, read_contract_files(*folder, "--contracts"));
+    SLUICE_TRY(request.contracts, ops::ContractSet::read(files));
   }
   const int ways =
       (request.bulk.event_ids.empty() ? 0 : 1) + (request.bulk.query.empty() ? 0 : 1) + (request.plan ? 1 : 0);
@@ -82,6 +76,29 @@ Result<Change> change_of(const Arguments& arguments, OperationKind kind) {
                    "say which events: ids, --filter (or --type, --class, …), or --all for every dead letter");
   }
   return request;
+}
+
+void show_preview(const Session& session, const ops::ReplayPreview& preview, std::int64_t total) {
+  std::ostream& out = session.out();
+  out << ops::in_words(preview) << " in generation " << preview.generation;
+  if (preview.examined < total) out << " (of the first " << counted(preview.examined, "event") << ')';
+  out << "\n\n";
+  Table handlers{"HANDLER", "WILL RUN", "ALREADY HANDLED", "LIVE WORKER"};
+  for (const auto& [name, counts] : preview.handlers) {
+    handlers.row({name, std::to_string(counts.will_run), std::to_string(counts.handled), counts.live ? "yes" : "no"});
+  }
+  if (!handlers.empty()) {
+    handlers.print(out, session.console().color);
+    out << '\n';
+  }
+  Table sample{"EXAMPLE", "TYPE", "WHAT WOULD HAPPEN", "WHY"};
+  for (const auto& one : preview.sample) {
+    std::string why = one.why;
+    for (const std::string& handler : one.handled) why += (why.empty() ? "handled by " : ", ") + handler;
+    sample.row({one.event_id.to_string(), one.event_type, std::string{name(one.verdict)}, why});
+  }
+  sample.print(out, session.console().color);
+  out << '\n';
 }
 
 std::string verb_of(OperationKind kind) { return std::string{name(kind)}; }
@@ -104,60 +121,56 @@ void print_plan(const Session& session, const ops::BulkPlan& plan) {
 
 Exit nothing_to_do(const Session& session) {
   session.note("nothing to do: no dead letter matches");
-  if (session.format() != Format::table) session.out() << ops::JsonObject{}.number("total", 0).str() << '\n';
+  if (session.format() != Format::table) session.out() << JsonObject{}.number("total", 0).str() << '\n';
   return Exit::ok;
 }
 
 Result<Exit> start_and_follow(Session& session, const Session::Opened& opened, const store::OperationRecord& planned,
-                              const OperationSettings& settings) {
-  const auto agreed = confirm_many(session, question(planned), planned.progress.counts.total);
-  if (!agreed) return agreed.error();
-  if (!*agreed) return Exit::declined;
-  const auto started =
-      opened.store->start_operation(planned.id, planned.progress.counts.total, settings, session.actor(opened.config));
-  if (!started) return started.error();
+                              const ops::NewSettings& settings) {
+  SLUICE_TRY(const auto agreed, confirm_many(session, question(planned), planned.progress.counts.total));
+  if (!agreed) return Exit::declined;
+  SLUICE_TRY(
+      const auto started,
+      ops::start_operation(*opened.store, {planned.id, planned.progress.counts.total, settings, planned.progress.kind},
+                           session.actor(opened.config)));
   session.detail("operation " + planned.id.to_string() + " started");
   if (!session.arguments().has("--detach")) return follow_operation(session, opened, planned.id);
-  print_operation(session, *started);
+  print_operation(session, started);
   session.note("a running daemon carries it out; `sluice op watch " + planned.id.to_string() + "` shows it");
   return Exit::ok;
 }
 
 Result<Exit> dry_run(Session& session, const Session::Opened& opened, const Change& request) {
-  const auto forecast = ops::forecast_bulk(*opened.store, request.bulk, session.actor(opened.config),
-                                           session.adapters().entropy, request.contract_set());
-  if (!forecast) return forecast.error();
-  if (forecast->count == 0) return nothing_to_do(session);
+  SLUICE_TRY(const auto forecast, ops::forecast_bulk(*opened.store, request.bulk, session.actor(opened.config),
+                                                     session.adapters().entropy, request.contract_set()));
+  if (forecast.count == 0) return nothing_to_do(session);
   if (session.format() != Format::table) {
-    session.out() << ops::to_json(*forecast, request.bulk.kind) << '\n';
+    session.out() << ops::to_json(forecast, request.bulk.kind) << '\n';
   } else {
-    if (forecast->preview) show_preview(session, *forecast->preview, forecast->count);
-    session.out() << forecast->count << '\n';
+    if (forecast.preview) show_preview(session, *forecast.preview, forecast.count);
+    session.out() << forecast.count << '\n';
   }
-  session.note("dry run: would " + verb_of(request.bulk.kind) + ' ' + counted(forecast->count, "event"));
+  session.note("dry run: would " + verb_of(request.bulk.kind) + ' ' + counted(forecast.count, "event"));
   return Exit::ok;
 }
 
 Result<Exit> change_one(Session& session, const Session::Opened& opened, const Change& request) {
   const Uuid& id = request.bulk.event_ids.front();
-  const auto agreed = confirm(session, verb_of(request.bulk.kind) + " event " + id.to_string());
-  if (!agreed) return agreed.error();
-  if (!*agreed) return Exit::declined;
+  SLUICE_TRY(const auto agreed, confirm(session, verb_of(request.bulk.kind) + " event " + id.to_string()));
+  if (!agreed) return Exit::declined;
   const store::Actor actor = session.actor(opened.config);
   if (request.bulk.kind == OperationKind::replay) {
-    const auto report = ops::replay_event(*opened.store, id, request.bulk.to_generation, actor);
-    if (!report) return report.error();
+    SLUICE_TRY(const auto report, ops::replay_event(*opened.store, id, request.bulk.to_generation, actor));
     if (session.format() == Format::table) {
-      session.out() << id.to_string() << " is pending in generation " << report->to_generation << ", replay "
-                    << report->cycle << '\n';
+      session.out() << id.to_string() << " is pending in generation " << report.to_generation << ", replay "
+                    << report.cycle << '\n';
     } else {
-      session.out() << ops::to_json(*report) << '\n';
+      session.out() << ops::to_json(report) << '\n';
     }
     return Exit::ok;
   }
   const bool discard = request.bulk.kind == OperationKind::discard;
-  const auto changed = discard ? opened.store->discard(id, actor) : opened.store->restore(id, actor);
-  if (!changed) return changed.error();
+  SLUICE_CHECK(discard ? ops::discard_event(*opened.store, id, actor) : ops::restore_event(*opened.store, id, actor));
   if (session.format() == Format::table) {
     session.out() << id.to_string() << (discard ? " is discarded" : " is a dead letter again") << '\n';
   } else {
@@ -167,36 +180,33 @@ Result<Exit> change_one(Session& session, const Session::Opened& opened, const C
 }
 
 Result<Exit> change_many(Session& session, const Session::Opened& opened, const Change& request) {
-  const auto plan = ops::plan_bulk(*opened.store, request.bulk, session.actor(opened.config),
-                                   session.adapters().entropy, request.contract_set());
-  if (!plan) return plan.error();
-  if (plan->operation.progress.counts.total == 0) return nothing_to_do(session);
-  if (plan->preview) session.note(ops::in_words(*plan->preview));
-  return start_and_follow(session, opened, plan->operation, request.bulk.settings);
+  SLUICE_TRY(const auto plan, ops::plan_bulk(*opened.store, request.bulk, session.actor(opened.config),
+                                             session.adapters().entropy, request.contract_set()));
+  if (plan.operation.progress.counts.total == 0) return nothing_to_do(session);
+  if (plan.preview) session.note(ops::in_words(*plan.preview));
+  return start_and_follow(session, opened, plan.operation, request.settings);
 }
 
-Result<Exit> start_plan(Session& session, const Session::Opened& opened, const Uuid& id) {
-  const auto planned = opened.store->operation(id);
-  if (!planned) return planned.error();
-  const auto settings = settings_of(session.arguments(), planned->progress.settings);
-  if (!settings) return settings.error();
-  return start_and_follow(session, opened, *planned, *settings);
+Result<Exit> start_plan(Session& session, const Session::Opened& opened, const Change& request) {
+  SLUICE_TRY(const auto planned, ops::find_plan(*opened.store, *request.plan, request.bulk.kind));
+  if (session.dry_run()) {
+    print_operation(session, planned);
+    session.note("dry run: would " + question(planned));
+    return Exit::ok;
+  }
+  return start_and_follow(session, opened, planned, request.settings);
 }
 
 Result<Exit> change(Session& session, OperationKind kind) {
-  const auto request = change_of(session.arguments(), kind);
-  if (!request) return request.error();
-  if (auto given = check_reason(session); !given) return std::move(given).error();
-  if (auto answerable = check_answerable(session, verb_of(kind) + " them"); !answerable) {
-    return std::move(answerable).error();
-  }
+  SLUICE_TRY(const auto request, change_of(session.arguments(), kind));
+  SLUICE_CHECK(check_reason(session));
+  SLUICE_CHECK(check_answerable(session, verb_of(kind) + " them"));
   session.adapters().interruption->arm();
-  const auto opened = session.open_existing();
-  if (!opened) return opened.error();
-  if (request->plan) return start_plan(session, *opened, *request->plan);
-  if (session.dry_run()) return dry_run(session, *opened, *request);
-  if (request->bulk.event_ids.size() == 1) return change_one(session, *opened, *request);
-  return change_many(session, *opened, *request);
+  SLUICE_TRY(const auto opened, session.open_existing());
+  if (request.plan) return start_plan(session, opened, request);
+  if (session.dry_run()) return dry_run(session, opened, request);
+  if (request.bulk.event_ids.size() == 1) return change_one(session, opened, request);
+  return change_many(session, opened, request);
 }
 
 Result<Exit> replay(Session& session) { return change(session, OperationKind::replay); }
@@ -204,16 +214,13 @@ Result<Exit> discard(Session& session) { return change(session, OperationKind::d
 Result<Exit> restore(Session& session) { return change(session, OperationKind::restore); }
 
 Result<Exit> plan(Session& session) {
-  auto request = change_of(session.arguments(), OperationKind::replay);
-  if (!request) return std::move(request).error();
-  const auto opened = session.open_existing();
-  if (!opened) return opened.error();
-  const auto planned = ops::plan_bulk(*opened->store, request->bulk, session.actor(opened->config),
-                                      session.adapters().entropy, request->contract_set());
-  if (!planned) return planned.error();
-  if (planned->operation.progress.counts.total == 0) return nothing_to_do(session);
-  print_plan(session, *planned);
-  session.note("nothing has changed yet; start it with `sluice dlq replay --plan " + planned->operation.id.to_string() +
+  SLUICE_TRY(auto request, change_of(session.arguments(), OperationKind::replay));
+  SLUICE_TRY(const auto opened, session.open_existing());
+  SLUICE_TRY(const auto planned, ops::plan_bulk(*opened.store, request.bulk, session.actor(opened.config),
+                                                session.adapters().entropy, request.contract_set()));
+  if (planned.operation.progress.counts.total == 0) return nothing_to_do(session);
+  print_plan(session, planned);
+  session.note("nothing has changed yet; start it with `sluice dlq replay --plan " + planned.operation.id.to_string() +
                " --reason TEXT`");
   return Exit::ok;
 }
@@ -239,6 +246,26 @@ std::vector<Option> start_flags() {
 }
 
 const std::vector<Positional> kIds{{"ID", "event ids", false, {}, true}};
+
+Result<Exit> ack(Session& session) {
+  SLUICE_CHECK(check_reason(session));
+  const std::string& fingerprint = session.arguments().positionals.front();
+  const bool known = !session.arguments().has("--undo");
+  SLUICE_TRY(const auto opened, session.open_existing());
+  if (session.dry_run()) {
+    SLUICE_TRY(const auto groups, ops::preview_acknowledge(*opened.store, fingerprint));
+    session.out() << groups.size() << '\n';
+    session.note("dry run: " + counted(static_cast<std::int64_t>(groups.size()), "group") + " with dead letters");
+    return Exit::ok;
+  }
+  SLUICE_TRY(const auto done, ops::acknowledge(*opened.store, fingerprint, known, session.actor(opened.config)));
+  if (session.format() == Format::table) {
+    session.out() << counted(done.groups, "group") << (known ? " acknowledged" : " open again") << '\n';
+  } else {
+    session.out() << ops::to_json(done) << '\n';
+  }
+  return Exit::ok;
+}
 
 }  // namespace
 
@@ -280,6 +307,18 @@ std::vector<Command> dlq_change_commands() {
        false,
        restore},
   };
+}
+
+Command dlq_ack_command() {
+  return {{"dlq", "ack"},
+          "acknowledge a group of failures: it needs no review until it comes back",
+          {{"sluice dlq ack 5f1c0a9be2d47c33 --reason 'fix is in generation 43'", ""},
+           {"sluice dlq ack 5f1c0a9be2d47c33 --undo --reason 'not fixed after all'", ""}},
+          {{"FINGERPRINT", "as `dlq groups` shows it, or its beginning"}},
+          {{"--undo", "", "", "take the acknowledgement back"}, actor_flag(), required_reason_flag()},
+          true,
+          false,
+          ack};
 }
 
 }  // namespace sluice::cli

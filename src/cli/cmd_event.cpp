@@ -1,19 +1,101 @@
-// sluice event: look at events.
+// sluice event and sluice tail: show events, as they are and as they come.
 #include <ostream>
 #include <utility>
 
-#include "cli/filter_flags.hpp"
-#include "cli/noun.hpp"
-#include "cli/numbers.hpp"
+#include "cli/command.hpp"
+#include "cli/flags.hpp"
 #include "cli/session.hpp"
-#include "cli/show_event.hpp"
 #include "cli/table.hpp"
-#include "cli/when.hpp"
+#include "core/try.hpp"
 #include "core/utf8.hpp"
+#include "core/words.hpp"
 #include "ops/event_json.hpp"
+#include "ops/event_watch.hpp"
 
 namespace sluice::cli {
 namespace {
+
+std::string time_or_empty(const std::optional<Timestamp>& at) { return at ? clock_text(*at) : ""; }
+
+void show_envelope(std::ostream& out, const EventEnvelope& envelope) {
+  out << "\nEnvelope\n";
+  print_pairs(out, {{"event_id", envelope.event_id().to_string()},
+                    {"event_type", envelope.event_type()},
+                    {"event_version", std::to_string(envelope.event_version())},
+                    {"occurred_at", clock_text(envelope.occurred_at())},
+                    {"source", envelope.source()},
+                    {"target", envelope.target().value_or("(broadcast)")},
+                    {"workspace_id", envelope.workspace_id() ? envelope.workspace_id()->to_string() : ""},
+                    {"idempotency_key", envelope.idempotency_key()},
+                    {"trace_context", envelope.trace_context().value_or("")},
+                    {"payload", envelope.payload()}});
+}
+
+std::string waits_text(const std::vector<ops::Wait>& waits) {
+  std::string text;
+  for (const ops::Wait& wait : waits) text += (text.empty() ? "" : "; ") + wait.detail;
+  return text;
+}
+
+void show_state(std::ostream& out, const ops::EventStory& story) {
+  const store::EventRecord& event = story.event;
+  out << "\nState\n";
+  print_pairs(out, {{"status", std::string{name(event.status)} + (event.deleted_at ? ", discarded" : "")},
+                    {"waits_for", waits_text(story.waits_for)},
+                    {"attempts", std::to_string(event.attempts)},
+                    {"last_error", event.last_error.value_or("")},
+                    {"error_class", event.error_class.value_or("")},
+                    {"fingerprint", event.fingerprint.value_or("")},
+                    {"generation", std::to_string(event.generation)},
+                    {"channel", event.channel},
+                    {"content_class", event.content_class},
+                    {"ordering_key", event.ordering_key.value_or("")},
+                    {"claimed_by", event.claimed_by.value_or("")},
+                    {"claim_seq", std::to_string(event.claim_seq)},
+                    {"next retry at", time_or_empty(event.retry_after)},
+                    {"delivered_at", time_or_empty(event.delivered_at)},
+                    {"failed_at", time_or_empty(event.failed_at)},
+                    {"deleted_at", time_or_empty(event.deleted_at)}});
+}
+
+std::string handler_detail(const ops::HandlerState& handler) {
+  if (handler.handled_at) return clock_text(*handler.handled_at);
+  if (handler.attempts == 0) return "";
+  return std::to_string(handler.attempts) + " failed: " + handler.last_error;
+}
+
+void show_handlers(Console& console, const std::vector<ops::HandlerState>& handlers) {
+  console.out << "\nHandlers\n";
+  if (handlers.empty()) console.out << "  nobody subscribes to it, and none has handled it\n";
+  Table table{"HANDLER", "STATE", "DETAIL"};
+  for (const auto& handler : handlers) {
+    const bool spent = handler.state == ops::HandlerState::State::out_of_attempts;
+    table.row(
+        {handler.handler_name, spent ? "out of attempts" : std::string{name(handler.state)}, handler_detail(handler)});
+  }
+  if (!table.empty()) table.print(console.out, console.color);
+}
+
+void show_history(Console& console, const store::EventRecord& event) {
+  Table table{"CYCLE", "ATTEMPTS", "FAILED", "REPLAYED", "BY", "ERROR"};
+  for (const auto& cycle : ops::read_history(event.failure_history)) {
+    table.row({std::to_string(cycle.cycle), std::to_string(cycle.attempts), time_or_empty(cycle.failed_at),
+               time_or_empty(cycle.replayed_at), cycle.replayed_by, cycle.last_error});
+  }
+  if (table.empty()) return;
+  console.out << "\nFailure history\n";
+  table.print(console.out, console.color);
+}
+
+void show_audit(Console& console, const std::vector<store::AuditRecord>& audit) {
+  if (audit.empty()) return;
+  console.out << "\nAudit\n";
+  Table table{"AT", "ACTION", "WHO", "THROUGH", "WHY"};
+  for (const auto& record : audit) {
+    table.row({clock_text(record.at), record.action, record.actor.name, record.actor.surface, record.actor.reason});
+  }
+  table.print(console.out, console.color);
+}
 
 constexpr std::size_t kShownErrorBytes = 60;
 
@@ -22,7 +104,7 @@ Result<ops::EventQuery> list_query(const Arguments& arguments) {
   auto query = query_of(arguments);
   if (!query) return query;
   if (auto status = arguments.value("--status")) {
-    if (auto added = query->add("status", *std::move(status), "--status"); !added) return std::move(added).error();
+    SLUICE_CHECK(query->add("status", *std::move(status), "--status"));
   }
   return query;
 }
@@ -51,24 +133,92 @@ void print_list(const Session& session, const ops::EventList& list, Timestamp no
 }
 
 Result<Exit> list_events(Session& session) {
-  const auto query = list_query(session.arguments());
-  if (!query) return query.error();
-  const auto limit = number_of(session.arguments(), {"--limit", 1, 1, ops::kMaxPage});
-  if (!limit) return limit.error();
-  const auto opened = session.open_existing();
-  if (!opened) return opened.error();
-  auto request = page_of(session.arguments(), *query, *opened->store);
-  if (!request) return std::move(request).error();
-  request->filter.include_deleted = session.arguments().has("--discarded");
-  const auto events = ops::list_events(*opened->store, *request);
-  if (!events) return events.error();
-  const auto now = opened->store->now();
-  if (!now) return now.error();
-  print_list(session, *events, *now);
+  SLUICE_TRY(const auto query, list_query(session.arguments()));
+  SLUICE_CHECK(number_of(session.arguments(), {"--limit", 1, 1, ops::kMaxPage}));
+  SLUICE_TRY(const auto opened, session.open_existing());
+  SLUICE_TRY(auto request, page_of(session.arguments(), query, *opened.store));
+  request.filter.include_deleted = session.arguments().has("--discarded");
+  SLUICE_TRY(const auto events, ops::list_events(*opened.store, request));
+  SLUICE_TRY(const auto now, ops::now(*opened.store));
+  print_list(session, events, now);
   return Exit::ok;
 }
 
+constexpr Duration kLookEvery = std::chrono::milliseconds{500};
+constexpr int kFirst = 10;
+
+void print_line(const Session& session, const store::EventRecord& event) {
+  if (session.format() != Format::table) {
+    session.out() << ops::to_json(event) << std::endl;
+    return;
+  }
+  const auto& envelope = event.envelope;
+  std::string line = clock_text(event.failed_at.value_or(event.delivered_at.value_or(event.published_at))) + ' ' +
+                     std::string{name(event.status)} + ' ' + envelope.event_type() + ' ' +
+                     envelope.event_id().to_string();
+  if (event.attempts > 0) line += ", " + counted(event.attempts, "failed attempt");
+  if (event.last_error) line += ": " + *event.last_error;
+  session.out() << printable(line) << std::endl;
+}
+
+// The filter may stand there without --filter, as one word.
+Result<ops::EventQuery> query(const Arguments& arguments) {
+  Arguments given = arguments;
+  if (const auto words = arguments.positional(0)) {
+    if (given.value("--filter")) return invalid("--filter", "the filter is given twice");
+    given.values["--filter"] = *words;
+  }
+  return query_of(given);
+}
+
+Result<Exit> tail(Session& session) {
+  SLUICE_TRY(const auto wanted, query(session.arguments()));
+  SLUICE_TRY(const auto first, number_of(session.arguments(), {"--lines", kFirst, 0, ops::EventTail::kWatched}));
+  session.adapters().interruption->arm();
+  SLUICE_TRY(const auto opened, session.open_existing());
+  SLUICE_TRY(auto filter, wanted.filter(*opened.store));
+  ops::EventTail events{std::move(filter)};
+  do {
+    const auto changed = events.next(*opened.store, first);
+    if (!changed && changed.error().retry == Retry::never) return changed.error();
+    if (!changed) session.note(changed.error().message + "; trying again");
+    if (changed) {
+      for (const auto& event : *changed) print_line(session, event);
+    }
+    if (session.arguments().has("--once")) return Exit::ok;
+  } while (session.out() && !session.adapters().interruption->wait_for(kLookEvery));
+  return Exit::ok;
+}
+
+void show_event(Console& console, const ops::EventStory& story) {
+  std::ostream& out = console.out;
+  const auto& event = story.event;
+  out << printable(event.envelope.event_type()) << ' ' << event.envelope.event_id().to_string() << " is "
+      << name(event.status) << '\n';
+  show_envelope(out, event.envelope);
+  show_state(out, story);
+  out << "\nTimeline\n";
+  Table timeline{"AT", "WHAT", "DETAIL"};
+  for (const auto& moment : story.timeline) timeline.row({clock_text(moment.at), moment.what, moment.detail});
+  timeline.print(out, console.color);
+  show_handlers(console, story.handlers);
+  show_history(console, event);
+  show_audit(console, story.audit);
+}
+
 }  // namespace
+
+Result<Exit> show_event_command(Session& session) {
+  SLUICE_TRY(const auto id, Uuid::parse(session.arguments().positionals.front(), "ID"));
+  SLUICE_TRY(const auto opened, session.open_existing());
+  SLUICE_TRY(const auto story, ops::tell_story(*opened.store, id));
+  if (session.format() == Format::table) {
+    show_event(session.console(), story);
+  } else {
+    session.out() << ops::to_json(story) << '\n';
+  }
+  return Exit::ok;
+}
 
 std::vector<Command> event_commands() {
   return {
@@ -97,6 +247,18 @@ std::vector<Command> event_commands() {
        false,
        show_event_command},
   };
+}
+
+std::vector<Command> tail_commands() {
+  return {{{"tail"},
+           "follow events: a line when one appears and when its state changes; Ctrl-C ends it",
+           {{"sluice tail", ""}, {"sluice tail 'type:billing.* status:failed'", ""}},
+           {{"FILTER", "as --filter", false}},
+           combined(filter_flags(), {{"--lines", "", "N", "begin with the newest N; default 10"},
+                                     {"--once", "", "", "print them and end"}}),
+           false,
+           false,
+           tail}};
 }
 
 }  // namespace sluice::cli

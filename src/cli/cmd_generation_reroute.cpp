@@ -3,13 +3,12 @@
 #include <ostream>
 #include <utility>
 
-#include "cli/audit_flags.hpp"
-#include "cli/confirm.hpp"
-#include "cli/generation_change.hpp"
-#include "cli/noun.hpp"
-#include "cli/numbers.hpp"
+#include "cli/command.hpp"
+#include "cli/flags.hpp"
+#include "cli/session.hpp"
+#include "core/try.hpp"
 #include "core/words.hpp"
-#include "ops/generations_reroute.hpp"
+#include "ops/generations.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -24,17 +23,11 @@ struct Reroute {
 
 Result<Reroute> reroute_of(const Arguments& arguments) {
   Reroute request;
-  const auto from = generation_argument(arguments);
-  if (!from) return from.error();
-  request.from = *from;
+  SLUICE_TRY(request.from, generation_argument(arguments));
   const auto target = arguments.value("--to");
   if (!target) return invalid("--to", "--to must name the generation that gets the events");
-  const auto to = parse_generation(*target, "--to");
-  if (!to) return to.error();
-  request.to = *to;
-  const auto rate = number_of(arguments, {"--rate", 0, 1});
-  if (!rate) return rate.error();
-  request.rate = *rate;
+  SLUICE_TRY(request.to, parse_generation(*target, "--to"));
+  SLUICE_TRY(request.rate, number_of(arguments, {"--rate", 0, 1}));
   return request;
 }
 
@@ -93,34 +86,29 @@ Exit conclude(const Session& session, const ops::RerouteReport& report, const Pa
 }
 
 Result<Exit> reroute(Session& session) {
-  const auto request = reroute_of(session.arguments());
-  if (!request) return request.error();
-  if (auto given = check_reason(session); !given) return std::move(given).error();
-  const auto config = session.config();
-  if (!config) return config.error();
+  SLUICE_TRY(const auto request, reroute_of(session.arguments()));
+  SLUICE_CHECK(check_reason(session));
+  SLUICE_TRY(const auto config, session.config());
   if (!session.dry_run()) session.adapters().interruption->arm();
-  auto store = session.open(*config, Session::Access::existing);
-  if (!store) return std::move(store).error();
-  const auto plan = ops::plan_reroute(**store, request->from, request->to);
-  if (!plan) return plan.error();
-  const std::string what = "move " + std::string{plan->from.pending_estimated ? "about " : ""} +
-                           events(plan->from.pending) + " from generation " + std::to_string(request->from) +
-                           " to generation " + std::to_string(request->to);
-  describe(session, *plan);
+  SLUICE_TRY(auto store, session.open(config, Session::Access::existing));
+  SLUICE_TRY(const auto plan, ops::plan_reroute(*store, request.from, request.to));
+  const std::string what = "move " + std::string{plan.from.pending_estimated ? "about " : ""} +
+                           events(plan.from.pending) + " from generation " + std::to_string(request.from) +
+                           " to generation " + std::to_string(request.to);
+  describe(session, plan);
   if (session.dry_run()) {
-    print_report(session, *plan, {});
+    print_report(session, plan, {});
     session.note("dry run: would " + what);
     return Exit::ok;
   }
-  const auto agreed = confirm(session, what);
-  if (!agreed) return agreed.error();
-  if (!*agreed) return Exit::declined;
+  SLUICE_TRY(const auto agreed, confirm(session, what));
+  if (!agreed) return Exit::declined;
 
-  Pace pace{session, plan->from.pending, *request};
-  const auto report = ops::reroute(**store, *plan, pace.batch(), session.actor(*config),
+  Pace pace{session, plan.from.pending, request};
+  const auto report = ops::reroute(*store, plan, pace.batch(), session.actor(config),
                                    [&](std::int64_t moved) { return pace.go_on(moved); });
   if (report.failed && report.moved == 0) return *report.failed;
-  print_report(session, *plan, report);
+  print_report(session, plan, report);
   return conclude(session, report, pace);
 }
 

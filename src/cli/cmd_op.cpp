@@ -2,16 +2,14 @@
 #include <ostream>
 #include <utility>
 
-#include "cli/audit_flags.hpp"
-#include "cli/confirm.hpp"
+#include "cli/command.hpp"
+#include "cli/flags.hpp"
 #include "cli/follow_operation.hpp"
-#include "cli/noun.hpp"
-#include "cli/numbers.hpp"
 #include "cli/session.hpp"
 #include "cli/table.hpp"
-#include "cli/when.hpp"
-#include "ops/event_list.hpp"
-#include "ops/json_object.hpp"
+#include "core/json_object.hpp"
+#include "core/try.hpp"
+#include "ops/event_query.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -21,28 +19,24 @@ constexpr int kDefaultList = 20;
 Result<Uuid> id_argument(const Arguments& arguments) { return Uuid::parse(arguments.positionals.front(), "ID"); }
 
 Result<Exit> list_operations(Session& session) {
-  const auto limit = number_of(session.arguments(), {"--limit", kDefaultList, 1, ops::kMaxPage});
-  if (!limit) return limit.error();
-  const auto opened = session.open_existing();
-  if (!opened) return opened.error();
-  const auto operations = opened->store->operations(*limit);
-  if (!operations) return operations.error();
-  const auto now = opened->store->now();
-  if (!now) return now.error();
+  SLUICE_TRY(const auto limit, number_of(session.arguments(), {"--limit", kDefaultList, 1, ops::kMaxPage}));
+  SLUICE_TRY(const auto opened, session.open_existing());
+  SLUICE_TRY(const auto operations, ops::list_operations(*opened.store, limit));
+  SLUICE_TRY(const auto now, ops::now(*opened.store));
   std::vector<std::string> texts;
   Table table{"ID", "KIND", "STATE", "TOTAL", "PROGRESS", "BY", "AGE", "REASON"};
-  for (const auto& operation : *operations) {
+  for (const auto& operation : operations) {
     texts.push_back(ops::to_json(operation));
     table.row({operation.id.to_string(), std::string{name(operation.progress.kind)},
                std::string{name(operation.progress.state)}, std::to_string(operation.progress.counts.total),
-               progress_text(operation), operation.actor.name, age_text(operation.planned_at, *now),
+               progress_text(operation), operation.actor.name, age_text(operation.planned_at, now),
                operation.actor.reason});
   }
   if (session.format() == Format::table) {
     if (!table.empty()) table.print(session.out(), session.console().color);
     if (table.empty()) session.note("no operations yet");
   } else if (session.format() == Format::json) {
-    session.out() << ops::JsonObject{}.array("operations", texts).str() << '\n';
+    session.out() << JsonObject{}.array("operations", texts).str() << '\n';
   } else {
     for (const std::string& text : texts) session.out() << text << '\n';
   }
@@ -70,72 +64,60 @@ void print_whole(const Session& session, const store::OperationRecord& operation
 Result<Exit> show_items(const Session& session, store::Administering& store, const Uuid& id) {
   std::int64_t after = 0;
   for (;;) {
-    const auto items = store.operation_items(id, ops::kMaxPage, after);
-    if (!items) return items.error();
-    for (const auto& item : *items) {
-      after = item.place;
+    SLUICE_TRY(const auto page, ops::list_items(store, id, ops::kMaxPage, after));
+    for (const auto& item : page.items) {
       if (session.format() == Format::table) {
         session.out() << item.event_id.to_string() << ' ' << item.state << '\n';
       } else {
         session.out() << ops::to_json(item) << '\n';
       }
     }
-    if (items->size() < static_cast<std::size_t>(ops::kMaxPage)) return Exit::ok;
+    if (!page.next_after) return Exit::ok;
+    after = *page.next_after;
   }
 }
 
 Result<Exit> show_operation(Session& session) {
-  const auto id = id_argument(session.arguments());
-  if (!id) return id.error();
-  const auto opened = session.open_existing();
-  if (!opened) return opened.error();
-  const auto operation = opened->store->operation(*id);
-  if (!operation) return operation.error();
-  if (session.arguments().has("--items")) return show_items(session, *opened->store, *id);
+  SLUICE_TRY(const auto id, id_argument(session.arguments()));
+  SLUICE_TRY(const auto opened, session.open_existing());
+  SLUICE_TRY(const auto operation, ops::find_operation(*opened.store, id));
+  if (session.arguments().has("--items")) return show_items(session, *opened.store, id);
   if (session.format() == Format::table) {
-    print_whole(session, *operation);
+    print_whole(session, operation);
   } else {
-    print_operation(session, *operation);
+    print_operation(session, operation);
   }
   return Exit::ok;
 }
 
 Result<Exit> watch(Session& session) {
-  const auto id = id_argument(session.arguments());
-  if (!id) return id.error();
+  SLUICE_TRY(const auto id, id_argument(session.arguments()));
   session.adapters().interruption->arm();
-  const auto opened = session.open_existing();
-  if (!opened) return opened.error();
-  const auto operation = opened->store->operation(*id);
-  if (!operation) return operation.error();
-  if (operation->progress.state == OperationState::planned) {
-    Error error{ErrorCode::conflict, Retry::never, "operation " + id->to_string() + " has not been started", "ID", {}};
-    error.hint = "start it with `sluice dlq replay --plan " + id->to_string() + " --reason TEXT`";
+  SLUICE_TRY(const auto opened, session.open_existing());
+  SLUICE_TRY(const auto operation, ops::find_operation(*opened.store, id));
+  if (operation.progress.state == OperationState::planned) {
+    Error error{ErrorCode::conflict, Retry::never, "operation " + id.to_string() + " has not been started", "ID", {}};
+    error.hint = "start it with `sluice dlq replay --plan " + id.to_string() + " --reason TEXT`";
     return error;
   }
-  return follow_operation(session, *opened, *id);
+  return follow_operation(session, opened, id);
 }
 
 Result<Exit> change(Session& session, const store::OperationChange& wanted, const std::string& verb) {
-  const auto id = id_argument(session.arguments());
-  if (!id) return id.error();
-  const auto opened = session.open_existing();
-  if (!opened) return opened.error();
+  SLUICE_TRY(const auto id, id_argument(session.arguments()));
+  SLUICE_TRY(const auto opened, session.open_existing());
   if (session.dry_run()) {
-    const auto operation = opened->store->operation(*id);
-    if (!operation) return operation.error();
-    print_operation(session, *operation);
+    SLUICE_TRY(const auto operation, ops::find_operation(*opened.store, id));
+    print_operation(session, operation);
     session.note("dry run: would " + verb + " it");
     return Exit::ok;
   }
   if (wanted.what == store::OperationChange::What::cancel) {
-    const auto agreed = confirm(session, "cancel operation " + id->to_string());
-    if (!agreed) return agreed.error();
-    if (!*agreed) return Exit::declined;
+    SLUICE_TRY(const auto agreed, confirm(session, "cancel operation " + id.to_string()));
+    if (!agreed) return Exit::declined;
   }
-  const auto changed = opened->store->change_operation(*id, wanted, session.actor(opened->config));
-  if (!changed) return changed.error();
-  print_operation(session, *changed);
+  SLUICE_TRY(const auto changed, ops::steer_operation(*opened.store, id, wanted, session.actor(opened.config)));
+  print_operation(session, changed);
   return Exit::ok;
 }
 
@@ -146,9 +128,8 @@ Result<Exit> cancel(Session& session) { return change(session, {store::Operation
 Result<Exit> rate(Session& session) {
   Arguments given = session.arguments();
   given.values["RATE"] = given.positionals.at(1);
-  const auto wanted = number_of(given, {"RATE", 0, 0});
-  if (!wanted) return wanted.error();
-  return change(session, {store::OperationChange::What::rate, *wanted}, "change the rate of");
+  SLUICE_TRY(const auto wanted, number_of(given, {"RATE"}));
+  return change(session, {store::OperationChange::What::rate, wanted}, "change the rate of");
 }
 
 const Positional kId{"ID", "operation id"};

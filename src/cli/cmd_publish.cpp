@@ -4,17 +4,17 @@
 #include <ostream>
 #include <utility>
 
-#include "cli/noun.hpp"
-#include "cli/payload_source.hpp"
+#include "cli/command.hpp"
 #include "cli/publish_flags.hpp"
-#include "cli/publish_log.hpp"
 #include "cli/session.hpp"
 #include "cli/table.hpp"
-#include "ops/await_event.hpp"
+#include "core/json_object.hpp"
+#include "core/try.hpp"
 #include "ops/event_json.hpp"
 #include "ops/event_story.hpp"
-#include "ops/json_object.hpp"
-#include "ops/workers.hpp"
+#include "ops/event_watch.hpp"
+#include "ops/generations.hpp"
+#include "ops/subscriptions.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -28,7 +28,7 @@ constexpr Duration kDefaultTimeout = std::chrono::seconds{30};
 Result<Generation> planned_generation(const Session& session, const config::Config& config) {
   if (config.generation) return *config.generation;
   auto store = session.open(config, Access::existing);
-  if (store) return (*store)->default_generation();
+  if (store) return ops::default_generation(**store);
   if (store.error().code == ErrorCode::not_found) return kFirstGeneration;
   return std::move(store).error();
 }
@@ -66,7 +66,7 @@ ops::Pacing pacing(const Adapters& adapters) {
 // What keeps a pending event from being delivered, in words; empty where nothing does, or where it cannot be told.
 std::string obstacle(store::Administering& store, const Uuid& id) {
   const auto story = ops::tell_story(store, id);
-  const auto workers = store.workers(ops::kAliveWithin);
+  const auto workers = ops::live_workers(store);
   if (!story || !workers || story->event.status != Status::pending) return {};
   const Generation generation = story->event.generation;
   const bool served = std::any_of(workers->begin(), workers->end(),
@@ -107,11 +107,10 @@ Result<Exit> wait(const Session& session, store::Administering& store, const ops
                   Duration timeout) {
   const std::string why = obstacle(store, published.event.envelope.event_id());
   if (!why.empty()) session.note("waiting up to " + to_text(timeout) + ", though " + why);
-  const auto awaited =
-      ops::await_event(store, published.event.envelope.event_id(), timeout, pacing(session.adapters()));
-  if (!awaited) return awaited.error();
-  if (session.format() != Format::table) session.out() << ops::to_json(awaited->event) << '\n';
-  return tell(session, *awaited, timeout);
+  SLUICE_TRY(const auto awaited,
+             ops::await_event(store, published.event.envelope.event_id(), timeout, pacing(session.adapters())));
+  if (session.format() != Format::table) session.out() << ops::to_json(awaited.event) << '\n';
+  return tell(session, awaited, timeout);
 }
 
 Result<Duration> wait_timeout(const Arguments& arguments) {
@@ -128,57 +127,48 @@ std::string told(store::Administering& store, const ops::Published& published) {
   const Uuid id = published.event.envelope.event_id();
   const auto stored = ops::stored_event(store, id);
   if (stored) return ops::to_json(*stored, published.outcome);
-  return ops::JsonObject{}.uuid("event_id", id).text("outcome", "duplicate").str();
+  return JsonObject{}.uuid("event_id", id).text("outcome", "duplicate").str();
 }
 
 Result<Exit> publish(Session& session) {
   const Arguments& arguments = session.arguments();
-  const auto timeout = wait_timeout(arguments);
-  if (!timeout) return timeout.error();
-  auto request = publish_request(arguments);
-  if (!request) return std::move(request).error();
-  const auto config = session.config();
-  if (!config) return config.error();
-  auto payload = read_payload(arguments.value("--data").value_or("{}"), session.console(), !arguments.has("--no-input"),
-                              config->payload_max_bytes);
-  if (!payload) return std::move(payload).error();
-  request->payload = *std::move(payload);
+  SLUICE_TRY(const auto timeout, wait_timeout(arguments));
+  SLUICE_TRY(auto request, publish_request(arguments));
+  SLUICE_TRY(const auto config, session.config());
+  SLUICE_TRY(request.payload, read_payload(arguments.value("--data").value_or("{}"), session.console(),
+                                           !arguments.has("--no-input"), config.payload_max_bytes));
 
-  ops::EventPublishing publishing{session.adapters().entropy, {.payload_bytes = config->payload_max_bytes}};
+  ops::EventPublishing publishing{session.adapters().entropy, {.payload_bytes = config.payload_max_bytes}};
   // Checked before a store is opened, so that bad input leaves no new file behind.
-  const auto checked = publishing.prepare(*request, config->generation.value_or(kFirstGeneration));
+  const auto checked = publishing.prepare(request, config.generation.value_or(kFirstGeneration));
   if (!checked) return in_terms_of_flags(checked.error());
   if (session.dry_run()) {
-    const auto generation = planned_generation(session, *config);
-    if (!generation) return generation.error();
-    const auto event = publishing.prepare(*request, *generation);
+    SLUICE_TRY(const auto generation, planned_generation(session, config));
+    const auto event = publishing.prepare(request, generation);
     if (!event) return in_terms_of_flags(event.error());
-    if (auto known = check_planned(session, *config, *event); !known)
-      return in_terms_of_flags(std::move(known).error());
+    if (auto known = check_planned(session, config, *event); !known) return in_terms_of_flags(std::move(known).error());
     return show_plan(session, *event);
   }
 
   // Before the store is opened: threads that it starts inherit the blocked signals.
   if (arguments.has("--wait")) session.adapters().interruption->arm();
-  auto store = session.open(*config, Access::create);
+  auto store = session.open(config, Access::create);
   if (!store) return std::move(store).error();
-  const auto generation = Session::generation(*config, **store);
-  if (!generation) return generation.error();
-  const auto event = publishing.prepare(*request, *generation);
+  SLUICE_TRY(const auto generation, Session::generation(config, **store));
+  const auto event = publishing.prepare(request, generation);
   if (!event) return in_terms_of_flags(event.error());
   if (auto known = ops::GenerationCheck{**store}(*event); !known) return in_terms_of_flags(std::move(known).error());
-  const auto published = ops::publish_event(**store, *event);
-  if (!published) return published.error();
-  log_published(session, *config, *published);
-  if (published->outcome == store::PublishOutcome::duplicate) {
+  SLUICE_TRY(const auto published, ops::publish_event(**store, *event));
+  log_published(session, config, published);
+  if (published.outcome == store::PublishOutcome::duplicate) {
     session.note("this id was published before; nothing was changed");
   }
   if (session.format() == Format::table) {
     session.out() << event->envelope.event_id().to_string() << std::endl;
   } else if (!arguments.has("--wait")) {
-    session.out() << told(**store, *published) << '\n';
+    session.out() << told(**store, published) << '\n';
   }
-  return arguments.has("--wait") ? wait(session, **store, *published, *timeout) : Result<Exit>{Exit::ok};
+  return arguments.has("--wait") ? wait(session, **store, published, timeout) : Result<Exit>{Exit::ok};
 }
 
 }  // namespace

@@ -1,14 +1,18 @@
-// sluice serve: claim and handle events until stopped.
+// sluice serve and sluice mcp: what runs until it is stopped.
 #include <algorithm>
 #include <chrono>
 #include <ostream>
 #include <set>
 #include <utility>
 
-#include "cli/noun.hpp"
+#include "cli/command.hpp"
 #include "cli/session.hpp"
-#include "ops/json_object.hpp"
-#include "store/store.hpp"
+#include "cli/version.hpp"
+#include "core/json_object.hpp"
+#include "core/try.hpp"
+#include "core/words.hpp"
+#include "mcp/operation_carrier.hpp"
+#include "mcp/transport.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -60,7 +64,7 @@ void announce(const Session& session, const Ready& ready) {
     session.out() << std::flush;
     return;
   }
-  session.out() << ops::JsonObject{}
+  session.out() << JsonObject{}
                        .boolean("ready", true)
                        .text("store", ready.store)
                        .number("generation", ready.generation)
@@ -78,30 +82,64 @@ void reload(const Session& session, Daemon& daemon) {
 }
 
 Result<Exit> serve(Session& session) {
-  const auto config = session.config();
-  if (!config) return config.error();
+  SLUICE_TRY(const auto config, session.config());
   Interruption& interruption = *session.adapters().interruption;
   interruption.arm();
   interruption.arm_reload();
-  auto store = session.open_whole(*config, Session::Access::create, connections(*config));
-  if (!store) return std::move(store).error();
-  const auto generation = Session::generation(*config, **store);
-  if (!generation) return generation.error();
-  auto daemon = session.adapters().start_daemon({**store, *config, *generation});
-  if (!daemon) return std::move(daemon).error();
+  SLUICE_TRY(auto store, session.open_whole(config, Session::Access::create, connections(config)));
+  SLUICE_TRY(const auto generation, Session::generation(config, store.administering));
+  SLUICE_TRY(auto daemon, session.adapters().start_daemon({*store.all, config, generation}));
 
-  if ((*daemon)->url().empty()) {
+  if (daemon->url().empty()) {
     session.note("nothing listens on a network port: events come in through the command line, SQL or the library");
   }
-  announce(session, {(*store)->display_name(), *generation, handlers_text(*config), (*daemon)->url(),
-                     !config->declared.tokens.empty()});
+  announce(session,
+           {ops::name_of(store.administering), generation, handlers_text(config), daemon->url(), !config.declared.tokens.empty()});
   for (auto asked = Asked::nothing; asked != Asked::stop;) {
     asked = interruption.wait_for_any(std::chrono::hours{1});
-    if (asked == Asked::reload) reload(session, **daemon);
+    if (asked == Asked::reload) reload(session, *daemon);
   }
   session.note("stopping: finishing what is in flight");
-  (*daemon)->stop();
+  daemon->stop();
   session.note("stopped");
+  return Exit::ok;
+}
+
+constexpr int kConnections = 3;  // a request, the operations that are carried out, and one to spare
+
+std::string executor_name(const ops::Entropy& entropy) {
+  return "mcp-" + make_uuid_v7(entropy.clock(), entropy.random()).to_string();
+}
+
+void announce(const Session& session, const store::Administering& store, const mcp::Limits& limits) {
+  session.note("mcp: store " + ops::name_of(store) + ", " +
+               (limits.read_only ? "read-only"
+                                 : "at most " + counted(limits.max_rows, "event") + " replayed, " +
+                                       std::to_string(limits.max_rate) + " per second"));
+}
+
+Result<Exit> serve_mcp(Session& session) {
+  SLUICE_TRY(const auto config, session.config());
+  const mcp::Limits limits{session.arguments().has("--read-only"), config.mcp.max_rows, config.mcp.max_rate};
+  SLUICE_TRY(const auto store, session.open(config, Session::Access::existing, kConnections));
+
+  const ops::Entropy& entropy = session.adapters().entropy;
+  mcp::OperationCarrier carrier{{*store, executor_name(entropy), config.operation_lease},
+                                [&session](const std::string& text) { session.note(text); }};
+  mcp::Context context{
+      *store, entropy, config.redaction, mcp::Allowance{limits}, config.generation, [&carrier](const Uuid& operation) {
+        carrier.add(operation);
+      }};
+  const mcp::Toolbox tools{context};
+  mcp::Protocol protocol{tools, {std::string{kVersion}, config.actor, session.arguments().value("--agent")}};
+  announce(session, *store, limits);
+  if (!limits.read_only) carrier.start();
+  mcp::serve(session.console().in, session.out(), protocol);
+  for (const Uuid& left : carrier.stop()) {
+    session.note("operation " + left.to_string() +
+                 " is not over; a running daemon goes on with it, and so does `sluice op watch " + left.to_string() +
+                 "`");
+  }
   return Exit::ok;
 }
 
@@ -150,6 +188,21 @@ std::vector<Command> serve_commands() {
        false,
        false,
        serve}};
+}
+
+std::vector<Command> mcp_commands() {
+  return {{{"mcp"},
+           "offer the dead-letter queue to an agent as MCP tools, on standard input and output",
+           {{"sluice mcp --read-only", "an agent that may look and not touch"},
+            {"sluice mcp --max-rows 5000 --max-rate 200 --store postgres://operator@db/app", "during an outage"}},
+           {},
+           {{"--read-only", "", "", "offer no tool that changes anything"},
+            {"--agent", "", "NAME", "who the audit names; default: as the client calls itself"},
+            {"--max-rows", "", "N", "the most events replayed until it ends; default 100", {}, "mcp.max_rows"},
+            {"--max-rate", "", "N", "the most events per second of a plan; default 50", {}, "mcp.max_rate"}},
+           false,
+           false,
+           serve_mcp}};
 }
 
 }  // namespace sluice::cli

@@ -1,53 +1,56 @@
-// sluice sink: where daemons deliver to, and switching it for all of them.
+// sluice sink and sluice alert: where daemons deliver to and who is told, and trying both.
 #include <ostream>
+#include <stop_token>
 #include <utility>
 
-#include "cli/audit_flags.hpp"
-#include "cli/noun.hpp"
+#include "cli/command.hpp"
+#include "cli/flags.hpp"
+#include "cli/session.hpp"
 #include "cli/table.hpp"
-#include "cli/when.hpp"
+#include "core/failure.hpp"
+#include "core/json_object.hpp"
 #include "core/words.hpp"
-#include "ops/json_object.hpp"
+#include "core/try.hpp"
+#include "core/words.hpp"
 #include "ops/sinks.hpp"
 
 namespace sluice::cli {
 namespace {
 
+using SwitchSink = Result<store::SinkRecord> (*)(store::Administering&, const std::string&, const store::Actor&);
+
 const std::string& sink_argument(const Session& session) { return session.arguments().positionals.front(); }
 
 Result<Exit> list_sinks(Session& session) {
-  const auto opened = session.open_existing();
-  if (!opened) return opened.error();
-  const auto all = opened->store->sinks();
-  if (!all) return all.error();
+  SLUICE_TRY(const auto opened, session.open_existing());
+  SLUICE_TRY(const auto all, ops::list_sinks(*opened.store));
   std::vector<std::string> texts;
   Table table{"SINK", "KIND", "STATE", "SINCE", "BY", "WHY", "TARGET", "SUBSCRIPTIONS"};
-  for (const store::SinkRecord& sink : all->sinks) {
-    texts.push_back(ops::to_json(sink, all->now));
+  for (const store::SinkRecord& sink : all.sinks) {
+    texts.push_back(ops::to_json(sink, all.now));
     if (session.format() == Format::ndjson) session.out() << texts.back() << '\n';
     const bool circuit = sink.state == SinkSwitch::active && sink.opened_at;
-    table.row({sink.declared.name, sink.declared.kind, std::string{ops::state_name(sink, all->now)},
+    table.row({sink.declared.name, sink.declared.kind, std::string{ops::state_name(sink, all.now)},
                clock_text(circuit ? *sink.opened_at : sink.changed_at), circuit ? "" : sink.changed_by,
                circuit ? sink.open_reason : sink.reason, sink.declared.target, joined(sink.declared.handlers, " ")});
   }
-  if (session.format() == Format::json) session.out() << ops::JsonObject{}.array("sinks", texts).str() << '\n';
+  if (session.format() == Format::json) session.out() << JsonObject{}.array("sinks", texts).str() << '\n';
   if (session.format() == Format::table && !table.empty()) table.print(session.out(), session.console().color);
   if (table.empty()) session.note("no sink is known: a daemon declares those of its configuration when it starts");
   return Exit::ok;
 }
 
 Result<void> print_sink(const Session& session, store::Administering& store, const store::SinkRecord& sink) {
-  const auto now = store.now();
-  if (!now) return now.error();
+  SLUICE_TRY(const auto now, ops::now(store));
   if (session.format() != Format::table) {
-    session.out() << ops::to_json(sink, *now) << '\n';
+    session.out() << ops::to_json(sink, now) << '\n';
     return {};
   }
   const auto time = [](const std::optional<Timestamp>& at) { return at ? clock_text(*at) : std::string{}; };
   print_pairs(session.out(), {{"sink", sink.declared.name},
                               {"kind", sink.declared.kind},
                               {"target", sink.declared.target},
-                              {"state", std::string{ops::state_name(sink, *now)}},
+                              {"state", std::string{ops::state_name(sink, now)}},
                               {"since", clock_text(sink.changed_at)},
                               {"by", sink.changed_by},
                               {"reason", sink.reason},
@@ -60,26 +63,20 @@ Result<void> print_sink(const Session& session, store::Administering& store, con
 }
 
 Result<Exit> show_sink(Session& session) {
-  const auto opened = session.open_existing();
-  if (!opened) return opened.error();
-  const auto sink = ops::find_sink(*opened->store, sink_argument(session));
-  if (!sink) return sink.error();
-  if (auto printed = print_sink(session, *opened->store, *sink); !printed) return std::move(printed).error();
-  if (session.format() == Format::table && !sink->takes_deliveries()) session.note("next: " + ops::help_stopped(*sink));
+  SLUICE_TRY(const auto opened, session.open_existing());
+  SLUICE_TRY(const auto sink, ops::find_sink(*opened.store, sink_argument(session)));
+  SLUICE_CHECK(print_sink(session, *opened.store, sink));
+  if (session.format() == Format::table && !sink.takes_deliveries()) session.note("next: " + ops::help_stopped(sink));
   return Exit::ok;
 }
 
-using SwitchSink = Result<store::SinkRecord> (*)(store::Administering&, const std::string&, const store::Actor&);
-
 Result<Exit> switch_sink(Session& session, SwitchSink use, std::string_view verb) {
-  if (auto given = check_reason(session); !given) return std::move(given).error();
-  const auto opened = session.open_existing();
-  if (!opened) return opened.error();
+  SLUICE_CHECK(check_reason(session));
+  SLUICE_TRY(const auto opened, session.open_existing());
   const std::string& name = sink_argument(session);
-  const auto sink = session.dry_run() ? ops::find_sink(*opened->store, name)
-                                      : use(*opened->store, name, session.actor(opened->config));
-  if (!sink) return sink.error();
-  if (auto printed = print_sink(session, *opened->store, *sink); !printed) return std::move(printed).error();
+  SLUICE_TRY(const auto sink, session.dry_run() ? ops::find_sink(*opened.store, name)
+                                                : use(*opened.store, name, session.actor(opened.config)));
+  SLUICE_CHECK(print_sink(session, *opened.store, sink));
   if (session.dry_run()) {
     session.note("dry run: would " + std::string{verb} + " it for every daemon");
   } else {
@@ -92,22 +89,86 @@ Result<Exit> pause_sink(Session& session) { return switch_sink(session, ops::pau
 Result<Exit> resume_sink(Session& session) { return switch_sink(session, ops::resume_sink, "resume"); }
 
 Result<Exit> test_sink(Session& session) {
-  const auto config = session.config();
-  if (!config) return config.error();
-  const auto trial =
-      session.adapters().try_sink(*config, sink_argument(session), ops::trial_event(session.adapters().entropy));
-  if (!trial) return trial.error();
+  SLUICE_TRY(const auto config, session.config());
+  SLUICE_TRY(const auto trial,
+             session.adapters().try_sink(config, sink_argument(session), ops::trial_event(session.adapters().entropy)));
   if (session.format() == Format::table) {
-    session.out() << (trial->ok ? "ok" : "failed") << ' ' << printable(trial->status) << " after "
-                  << to_text(std::chrono::floor<std::chrono::milliseconds>(trial->took))
-                  << (trial->detail.empty() ? "" : ": " + printable(trial->detail)) << '\n';
+    session.out() << (trial.ok ? "ok" : "failed") << ' ' << printable(trial.status) << " after "
+                  << to_text(std::chrono::floor<std::chrono::milliseconds>(trial.took))
+                  << (trial.detail.empty() ? "" : ": " + printable(trial.detail)) << '\n';
   } else {
-    session.out() << ops::to_json(*trial) << '\n';
+    session.out() << ops::to_json(trial) << '\n';
   }
-  return trial->ok ? Exit::ok : Exit::failed;
+  return trial.ok ? Exit::ok : Exit::failed;
 }
 
 const Positional kSink{"NAME", "its name in the configuration, like shop"};
+
+constexpr std::string_view kClass = "AlertTest";
+constexpr std::string_view kMessage = "this is a test; nothing has failed";
+
+Alert test_alert(const ops::Entropy& entropy) {
+  const Timestamp now = entropy.clock();
+  Alert alert;
+  alert.alert_id = make_uuid_v7(now, entropy.random());
+  alert.failure.event_id = make_uuid_v7(now, entropy.random());
+  alert.failure.event_type = "sluice.alert.test";
+  alert.failure.source = "sluice";
+  alert.failure.handler_name = "sluice.alert_test";
+  alert.failure.error_class = kClass;
+  alert.failure.fingerprint = fingerprint(kClass, kMessage);
+  alert.failure.last_error = std::string{kClass} + ": " + std::string{kMessage};
+  alert.failure.failed_at = now;
+  return alert;
+}
+
+Error nothing_configured() {
+  Error error =
+      invalid("alerts.sentry_dsn", "no alert receiver is configured: set alerts.sentry_dsn or alerts.webhook_url");
+  error.hint = "in the environment they are SLUICE_SENTRY_DSN and SLUICE_ALERT_WEBHOOK_URL";
+  return error;
+}
+
+struct Attempt {
+  bool sent = false;
+  std::string said;
+};
+
+Attempt attempt(alert::AlertChannel& channel, const Alert& alert) {
+  const auto sent = channel.send(alert, std::stop_token{});
+  if (!sent) return {false, sent.error().message};
+  if (sent->accepted) return {true, "the receiver answered " + sent->answer};
+  return {false, "the receiver answered " + sent->answer +
+                     (sent->retry_after ? "; try again in " + to_text(*sent->retry_after) : "")};
+}
+
+Result<Exit> test(Session& session) {
+  SLUICE_TRY(const auto config, session.config());
+  const auto channels = session.adapters().alert_channels(config);
+  if (channels.empty()) return nothing_configured();
+  const Alert alert = test_alert(session.adapters().entropy);
+  bool all = true;
+  std::vector<std::string> texts;
+  Table table{"CHANNEL", "RECEIVER", "RESULT", "DETAIL"};
+  for (const auto& channel : channels) {
+    const auto [sent, said] = attempt(*channel, alert);
+    all = all && sent;
+    const std::string_view result = sent ? "sent" : "failed";
+    texts.push_back(JsonObject{}
+                        .text("channel", channel->name())
+                        .text("receiver", channel->display())
+                        .text("result", result)
+                        .text("detail", said)
+                        .str());
+    if (session.format() == Format::ndjson) session.out() << texts.back() << '\n';
+    table.row({std::string{channel->name()}, channel->display(), std::string{result}, said});
+  }
+  if (session.format() == Format::json) {
+    session.out() << JsonObject{}.uuid("alert_id", alert.alert_id).array("channels", texts).str() << '\n';
+  }
+  if (session.format() == Format::table) table.print(session.out(), session.console().color);
+  return all ? Exit::ok : Exit::failed;
+}
 
 }  // namespace
 
@@ -154,6 +215,18 @@ std::vector<Command> sink_commands() {
        false,
        test_sink},
   };
+}
+
+std::vector<Command> alert_commands() {
+  return {
+      {{"alert", "test"},
+       "send one test alert to each configured receiver and say what came of it",
+       {{"sluice alert test", ""}, {"sluice alert test -o json | jq '.channels[] | select(.result != \"sent\")'", ""}},
+       {},
+       {},
+       false,
+       false,
+       test}};
 }
 
 }  // namespace sluice::cli

@@ -1,16 +1,17 @@
-// sluice status: the state of a store at a glance.
+// sluice status and sluice worker: how it is, and who works.
 #include <algorithm>
 #include <ostream>
 #include <utility>
 
-#include "cli/noun.hpp"
+#include "cli/command.hpp"
 #include "cli/session.hpp"
 #include "cli/table.hpp"
-#include "cli/when.hpp"
+#include "core/json_object.hpp"
+#include "core/try.hpp"
 #include "core/words.hpp"
 #include "ops/sinks.hpp"
 #include "ops/status_report.hpp"
-#include "ops/workers.hpp"
+#include "ops/subscriptions.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -89,12 +90,11 @@ void print_report(Console& console, const ops::StatusReport& report) {
 }
 
 Result<void> show(const Session& session, store::Administering& store) {
-  const auto report = ops::report_status(store);
-  if (!report) return report.error();
+  SLUICE_TRY(const auto report, ops::report_status(store));
   if (session.format() == Format::table) {
-    print_report(session.console(), *report);
+    print_report(session.console(), report);
   } else {
-    session.out() << ops::to_json(*report) << '\n';
+    session.out() << ops::to_json(report) << '\n';
   }
   session.out().flush();
   return {};
@@ -105,16 +105,34 @@ Result<Exit> status(Session& session) {
   const auto every = parse_duration(session.arguments().value("--every").value_or("2s"), "--every");
   if (!every || *every <= Duration::zero()) return invalid("--every", "--every must be a duration like 2s");
   if (watch) session.adapters().interruption->arm();
-  const auto opened = session.open_existing();
-  if (!opened) return opened.error();
+  SLUICE_TRY(const auto opened, session.open_existing());
   for (;;) {
     // A page that is drawn anew, on a terminal; one report after the other elsewhere.
     if (watch && session.console().out_is_tty && session.format() == Format::table) session.out() << "\x1b[H\x1b[2J";
-    const auto shown = show(session, *opened->store);
+    const auto shown = show(session, *opened.store);
     if (!shown && (!watch || shown.error().retry == Retry::never)) return shown.error();
     if (!shown) session.note(shown.error().message + "; trying again");
     if (!watch || !session.out() || session.adapters().interruption->wait_for(*every)) return Exit::ok;
   }
+}
+
+Result<Exit> list_workers(Session& session) {
+  SLUICE_TRY(const auto config, session.config());
+  SLUICE_TRY(auto store, session.open(config, Session::Access::existing));
+  SLUICE_TRY(const auto seen, ops::list_workers(*store));
+  std::vector<std::string> texts;
+  Table table{"WORKER", "GENERATION", "LISTENER", "STARTED", "SEEN", "HANDLERS"};
+  for (const auto& worker : seen.workers) {
+    texts.push_back(ops::to_json(worker, seen.now));
+    if (session.format() == Format::ndjson) session.out() << texts.back() << '\n';
+    const std::string ago = age_text(worker.seen_at, seen.now) + " ago";
+    table.row({worker.identity, std::to_string(worker.generation), worker.listener, clock_text(worker.started_at),
+               ops::is_alive(worker, seen.now) ? ago : ago + ", SILENT", joined(worker.handlers, " ")});
+  }
+  if (session.format() == Format::json) session.out() << JsonObject{}.array("workers", texts).str() << '\n';
+  if (session.format() == Format::table && !table.empty()) table.print(session.out(), session.console().color);
+  if (seen.workers.empty()) session.note("no worker was seen within a day");
+  return Exit::ok;
 }
 
 }  // namespace
@@ -131,6 +149,17 @@ std::vector<Command> status_commands() {
        false,
        false,
        status}};
+}
+
+std::vector<Command> worker_commands() {
+  return {{{"worker", "list"},
+           "list the worker processes, also those that have fallen silent within a day",
+           {{"sluice worker list", ""}, {"sluice worker list -o json | jq '.workers[] | select(.alive | not)'", ""}},
+           {},
+           {},
+           false,
+           false,
+           list_workers}};
 }
 
 }  // namespace sluice::cli

@@ -2,11 +2,12 @@
 #include <ostream>
 #include <utility>
 
-#include "cli/audit_flags.hpp"
-#include "cli/noun.hpp"
+#include "cli/command.hpp"
+#include "cli/flags.hpp"
 #include "cli/table.hpp"
-#include "cli/when.hpp"
-#include "ops/json_object.hpp"
+#include "core/json_object.hpp"
+#include "core/try.hpp"
+#include "core/words.hpp"
 #include "ops/subscriptions.hpp"
 
 namespace sluice::cli {
@@ -16,39 +17,29 @@ using Access = Session::Access;
 
 std::vector<std::string> row_of(const ops::SubscriptionStatus& status) {
   const Subscription& subscription = status.record.subscription;
-  std::string types;
-  for (const std::string& type : subscription.event_types) types += (types.empty() ? "" : " ") + type;
-  return {std::to_string(status.record.generation),
-          subscription.handler_name,
-          types,
-          subscription.context.value_or("any"),
-          subscription.channel.value_or("any"),
-          std::to_string(status.workers),
+  return {std::to_string(status.record.generation), subscription.handler_name,
+          joined(subscription.event_types, " "),    subscription.context.value_or("any"),
+          subscription.channel.value_or("any"),     std::to_string(status.workers),
           clock_text(status.record.registered_at)};
 }
 
 Result<Exit> list_subscriptions(Session& session) {
   std::optional<Generation> only;
   if (const auto text = session.arguments().value("--generation")) {
-    const auto parsed = parse_generation(*text, "--generation");
-    if (!parsed) return parsed.error();
-    only = *parsed;
+    SLUICE_TRY(only, parse_generation(*text, "--generation"));
   }
-  const auto config = session.config();
-  if (!config) return config.error();
-  auto store = session.open(*config, Access::existing);
-  if (!store) return std::move(store).error();
-  const auto all = ops::list_subscriptions(**store);
-  if (!all) return all.error();
+  SLUICE_TRY(const auto config, session.config());
+  SLUICE_TRY(auto store, session.open(config, Access::existing));
+  SLUICE_TRY(const auto all, ops::list_subscriptions(*store));
   std::vector<std::string> texts;
   Table table{"GENERATION", "HANDLER", "EVENTS", "TARGET", "CHANNEL", "WORKERS", "SINCE"};
-  for (const auto& one : *all) {
+  for (const auto& one : all) {
     if (only && one.record.generation != *only) continue;
     texts.push_back(ops::to_json(one));
     if (session.format() == Format::ndjson) session.out() << texts.back() << '\n';
     table.row(row_of(one));
   }
-  if (session.format() == Format::json) session.out() << ops::JsonObject{}.array("subscriptions", texts).str() << '\n';
+  if (session.format() == Format::json) session.out() << JsonObject{}.array("subscriptions", texts).str() << '\n';
   if (session.format() == Format::table && !table.empty()) table.print(session.out(), session.console().color);
   if (table.empty()) session.note("no handler is subscribed");
   return Exit::ok;
@@ -67,27 +58,20 @@ void describe(const Session& session, const ops::UnsubscribePlan& plan) {
 
 Result<Exit> remove(Session& session) {
   const std::string handler = session.arguments().positionals.front();
-  if (auto given = check_reason(session); !given) return std::move(given).error();
-  const auto config = session.config();
-  if (!config) return config.error();
-  auto store = session.open(*config, Access::existing);
-  if (!store) return std::move(store).error();
-  const auto generation = Session::generation(*config, **store);
-  if (!generation) return generation.error();
-  const auto plan = ops::plan_unsubscribe(**store, *generation, handler);
-  if (!plan) return plan.error();
-  if (!session.dry_run()) {
-    auto removed = (*store)->unsubscribe(*generation, handler, session.actor(*config));
-    if (!removed) return std::move(removed).error();
-  }
+  SLUICE_CHECK(check_reason(session));
+  SLUICE_TRY(const auto config, session.config());
+  SLUICE_TRY(auto store, session.open(config, Access::existing));
+  SLUICE_TRY(const auto generation, Session::generation(config, *store));
+  SLUICE_TRY(const auto plan, session.dry_run() ? ops::plan_unsubscribe(*store, generation, handler)
+                                                : ops::unsubscribe(*store, generation, handler, session.actor(config)));
   if (session.format() == Format::table) {
     session.out() << printable(handler) << '\n';
   } else {
-    session.out() << ops::to_json(*plan, session.dry_run()) << '\n';
+    session.out() << ops::to_json(plan, session.dry_run()) << '\n';
   }
-  describe(session, *plan);
+  describe(session, plan);
   session.note((session.dry_run() ? "dry run: would remove the subscription of " : "removed the subscription of ") +
-               handler + " in generation " + std::to_string(*generation));
+               handler + " in generation " + std::to_string(generation));
   return Exit::ok;
 }
 

@@ -7,11 +7,29 @@
 #include <vector>
 
 #include <sluice/result.hpp>
-#include "cli/exit_code.hpp"
 
 namespace sluice::cli {
 
 class Session;
+
+/// The exit codes of every command: part of the interface, scripts depend on them.
+enum class Exit {
+  ok = 0,
+  failed = 1,
+  usage = 2,
+  not_found = 3,
+  forbidden = 4,
+  conflict = 5,  ///< the state changed since it was read
+  findings = 6,
+  partial = 7,
+  timed_out = 8,
+  declined = 9,
+  unavailable = 10,
+  interrupted = 130,
+};
+
+/// The one place where an error becomes an exit code.
+Exit exit_of(const Error& error);
 
 struct Option {
   std::string_view name;        ///< `--data`
@@ -60,5 +78,41 @@ std::vector<Option> all_options(const Command& command);
 
 /// The words that may follow the given ones: `db` yields migrate, version, … Hidden ones are left out.
 std::vector<std::string_view> next_words(const std::vector<std::string>& words);
+
+// One function per noun: the rows that its file adds to the command table.
+
+std::vector<Command> serve_commands();
+std::vector<Command> publish_commands();
+std::vector<Command> event_commands();
+std::vector<Command> tail_commands();
+std::vector<Command> dlq_commands();
+std::vector<Command> dlq_change_commands();
+std::vector<Command> op_commands();
+std::vector<Command> audit_commands();
+std::vector<Command> generation_commands();
+std::vector<Command> subscription_commands();
+std::vector<Command> worker_commands();
+std::vector<Command> sink_commands();
+std::vector<Command> status_commands();
+std::vector<Command> doctor_commands();
+std::vector<Command> check_commands();
+std::vector<Command> retention_commands();
+std::vector<Command> alert_commands();
+std::vector<Command> contract_commands();
+std::vector<Command> mcp_commands();
+std::vector<Command> db_commands();
+std::vector<Command> config_commands();
+std::vector<Command> completion_commands();
+std::vector<Command> version_commands();
+
+/// The story of the event that the first argument names: `event show` and `dlq show`.
+Result<Exit> show_event_command(Session& session);
+
+// Commands that stand apart; the noun's function puts them in their place.
+Command generation_retire_command();
+Command generation_reroute_command();
+Command db_doorbell_command();
+Command dlq_ack_command();
+Command dlq_export_command();
 
 }  // namespace sluice::cli

@@ -8,6 +8,8 @@
 #include <system_error>
 #include <utility>
 
+#include "core/try.hpp"
+
 namespace sluice::cli {
 namespace {
 
@@ -94,9 +96,8 @@ Result<std::vector<ContractFile>> read_contract_files(const std::string& directo
   for (; at != fs::directory_iterator{}; at.increment(problem)) {
     const fs::path path = at->path();
     if (path.extension() != ".json" || path.filename().string().starts_with('.')) continue;
-    auto text = read_file(path, flag);
-    if (!text) return std::move(text).error();
-    files.push_back({path.filename().string(), *std::move(text)});
+    SLUICE_TRY(auto text, read_file(path, flag));
+    files.push_back({path.filename().string(), std::move(text)});
   }
   if (problem) return unreadable(flag, directory, problem.message());
   std::sort(files.begin(), files.end(),
@@ -110,7 +111,7 @@ Result<void> write_contract_files(const std::string& directory, const std::vecto
   if (problem) return unwritable(directory, problem.message());
   Staging staging{directory};
   for (const ContractFile& file : files) {
-    if (auto added = staging.add(file); !added) return added;
+    SLUICE_CHECK(staging.add(file));
   }
   return staging.place_all();
 }

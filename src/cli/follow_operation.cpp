@@ -4,7 +4,8 @@
 #include <ostream>
 #include <vector>
 
-#include "cli/numbers.hpp"
+#include "cli/flags.hpp"
+#include "core/words.hpp"
 #include "ops/operation_runner.hpp"
 
 namespace sluice::cli {
@@ -76,8 +77,7 @@ std::string progress_text(const store::OperationRecord& operation) {
   if (counts.skipped > 0) parts.push_back(std::to_string(counts.skipped) + " skipped");
   if (counts.in_flight() > 0) parts.push_back(std::to_string(counts.in_flight()) + " in flight");
   if (counts.remaining() > 0) parts.push_back(std::to_string(counts.remaining()) + " remaining");
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  std::string text = joined(parts, ", ");
   const OperationState state = operation.progress.state;
   if (state != OperationState::running && state != OperationState::finished) text += "; " + std::string{name(state)};
   if (!operation.note.empty()) text += ": " + operation.note;

@@ -1,7 +1,8 @@
-// Help from the command table; it starts with examples.
+// Help and the manual page sluice(1), from the command table. Help starts with examples.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/command.hpp"
@@ -13,5 +14,9 @@ std::string help_text(const std::vector<std::string>& words);
 
 /// `sluice publish TYPE [flags]`
 std::string usage_line(const Command& command);
+
+// The manual page sluice(1), generated from the command table.
+
+std::string man_page(std::string_view version);
 
 }  // namespace sluice::cli

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "core/words.hpp"
+#include "core/try.hpp"
+#include "core/words.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -23,12 +25,6 @@ Error usage(std::string field, std::string message, std::string hint) {
 
 bool is_flag(std::string_view word) { return word.size() > 1 && word.front() == '-'; }
 
-std::string join(const std::vector<std::string>& words) {
-  std::string out;
-  for (const auto& word : words) out += (out.empty() ? "" : " ") + word;
-  return out;
-}
-
 class Parser {
  public:
   explicit Parser(const std::vector<std::string>& words) : words_(words) {}
@@ -36,7 +32,7 @@ class Parser {
   Result<Parsed> run() {
     options_.assign(global_options().begin(), global_options().end());
     for (; at_ < words_.size(); ++at_) {
-      if (auto taken = take(words_[at_]); !taken) return std::move(taken).error();
+      SLUICE_CHECK(take(words_[at_]));
     }
     return finish();
   }
@@ -70,10 +66,11 @@ class Parser {
       }
       return {};
     }
-    const std::string hint = "`sluice " + join(path_) + (path_.empty() ? "" : " ") + "--help` lists the commands";
-    return usage("command",
-                 "unknown command " + in_backticks("sluice " + join(longer)) + suggestion(word, next_words(path_)),
-                 hint);
+    const std::string hint =
+        "`sluice " + joined(path_, " ") + (path_.empty() ? "" : " ") + "--help` lists the commands";
+    return usage(
+        "command",
+        "unknown command " + in_backticks("sluice " + joined(longer, " ")) + suggestion(word, next_words(path_)), hint);
   }
 
   Result<void> take_flag(const std::string& word) {
@@ -107,9 +104,7 @@ class Parser {
     }
     const auto& choices = option.choices;
     if (!choices.empty() && std::find(choices.begin(), choices.end(), *attached) == choices.end()) {
-      std::string allowed;
-      for (const auto choice : choices) allowed += (allowed.empty() ? "" : ", ") + std::string{choice};
-      return usage(name, name + " must be one of " + allowed + ", not " + in_backticks(*attached), "");
+      return usage(name, name + " must be one of " + joined(choices, ", ") + ", not " + in_backticks(*attached), "");
     }
     if (!result_.arguments.values.emplace(name, *std::move(attached)).second) {
       return usage(name, name + " is given twice", "");
@@ -120,7 +115,7 @@ class Parser {
   Result<void> unknown(const std::string& name) {
     std::vector<std::string_view> known;
     for (const Option& option : options_) known.push_back(option.name);
-    const std::string where = path_.empty() ? "" : " for " + in_backticks("sluice " + join(path_));
+    const std::string where = path_.empty() ? "" : " for " + in_backticks("sluice " + joined(path_, " "));
     return usage(name, "unknown flag " + name + where + suggestion(name, known), see_help());
   }
 
@@ -162,7 +157,7 @@ class Parser {
   }
 
   [[nodiscard]] const Command* command() const { return result_.arguments.command; }
-  [[nodiscard]] std::string title() const { return "sluice " + join(path_); }
+  [[nodiscard]] std::string title() const { return "sluice " + joined(path_, " "); }
   [[nodiscard]] std::string see_help() const {
     return in_backticks(title() + (path_.empty() ? "" : " ") + "--help") + " shows how it is used";
   }

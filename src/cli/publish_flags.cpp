@@ -1,8 +1,17 @@
 #include "cli/publish_flags.hpp"
 
 #include <array>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <istream>
+#include <ostream>
+#include <system_error>
 #include <utility>
+
+#include "telemetry/log.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -49,6 +58,26 @@ Result<int> parse_version(std::string_view text, std::string_view flag) {
 }
 
 Result<std::string> as_is(std::string_view text, std::string_view /*flag*/) { return std::string{text}; }
+
+Result<std::string> read_bounded(std::istream& in, std::size_t limit) {
+  std::string text;
+  std::array<char, std::size_t{16} * 1024> chunk{};
+  while (in.read(chunk.data(), chunk.size()) || in.gcount() > 0) {
+    text.append(chunk.data(), static_cast<std::size_t>(in.gcount()));
+    if (text.size() > limit) {
+      Error error = invalid("--data", "--data: the payload exceeds " + std::to_string(limit) + " bytes");
+      error.hint = "payload_max_bytes sets the limit";
+      return error;
+    }
+  }
+  return text;
+}
+
+telemetry::LogFormat format(const Session& session, config::LogFormat wanted) {
+  const bool text =
+      wanted == config::LogFormat::text || (wanted == config::LogFormat::automatic && session.console().out_is_tty);
+  return text ? telemetry::LogFormat::human : telemetry::LogFormat::json;
+}
 
 }  // namespace
 
@@ -105,6 +134,38 @@ Error in_terms_of_flags(Error error) {
     break;
   }
   return error;
+}
+
+Result<std::string> read_payload(const std::string& data, Console& console, bool may_read_terminal, std::size_t limit) {
+  if (data == "-") {
+    if (console.in_is_tty && !may_read_terminal) {
+      return invalid("--data", "--data - reads standard input, which is a terminal, and --no-input is given");
+    }
+    return read_bounded(console.in, limit);
+  }
+  if (!data.starts_with('@')) return data;
+  const std::string path = data.substr(1);
+  const auto unreadable = [&path](const std::string& why) {
+    return invalid("--data", "--data: the file " + path + " cannot be read: " + why);
+  };
+  if (std::error_code ignored; std::filesystem::is_directory(path, ignored)) return unreadable("it is a directory");
+  errno = 0;
+  std::ifstream file{path, std::ios::binary};
+  if (!file) return unreadable(std::strerror(errno));
+  return read_bounded(file, limit);
+}
+
+void log_published(const Session& session, const config::Config& config, const ops::Published& published) {
+  if (!session.arguments().has("--verbose")) return;
+  std::ostream& err = session.console().err;
+  telemetry::LogOptions options;
+  options.format = format(session, config.log.format);
+  options.clock = session.adapters().entropy.clock;
+  const EventEnvelope& event = published.event.envelope;
+  const telemetry::Logger logger{[&err](std::string_view line) { err << line; },
+                                 std::move(options),
+                                 {config.service, config.environment, published.event.generation, std::nullopt}};
+  telemetry::log_published(logger, event, published.outcome == store::PublishOutcome::published);
 }
 
 }  // namespace sluice::cli

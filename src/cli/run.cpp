@@ -62,7 +62,7 @@ Exit run(const Invocation& invocation, Console& console, const Adapters& adapter
   const auto ended = arguments.command->run(session);
   console.out.flush();
   if (!ended) {
-    report_error(console.err, ended.error(), session.format());
+    report_error(console.err, in_words_of(*arguments.command, ended.error()), session.format());
     return exit_of(ended.error());
   }
   if (!console.out) {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "cli/adapters.hpp"
-#include "cli/console.hpp"
-#include "cli/exit_code.hpp"
+#include "cli/report_error.hpp"
+#include "cli/session.hpp"
 #include "config/gather.hpp"
 
 namespace sluice::cli {

@@ -1,10 +1,29 @@
 #include "cli/session.hpp"
 
+#include <istream>
 #include <ostream>
 
-#include "store/store.hpp"
+#include "core/try.hpp"
+#include "ops/generations.hpp"
 
 namespace sluice::cli {
+namespace {
+
+// More than this, and a reflex is not enough.
+constexpr std::int64_t kTypeTheNumber = 100;
+
+Result<std::optional<std::string>> ask(const Session& session, const std::string& question,
+                                       const std::string& expected) {
+  if (session.arguments().has("--yes")) return std::optional<std::string>{};
+  SLUICE_CHECK(check_answerable(session, question));
+  Console& console = session.console();
+  console.err << "sluice: " << printable(question) << "? [" << expected << "] " << std::flush;
+  std::string answer;
+  std::getline(console.in, answer);
+  return std::optional{std::move(answer)};
+}
+
+}  // namespace
 
 Format format_of(const Arguments& arguments) {
   const auto wanted = arguments.value("--output").value_or("table");
@@ -15,39 +34,23 @@ Format format_of(const Arguments& arguments) {
 Session::Session(const Arguments& arguments, const config::Sources& sources, Console& console, const Adapters& adapters)
     : arguments_(arguments), sources_(sources), console_(console), adapters_(adapters), format_(format_of(arguments)) {}
 
-Result<std::unique_ptr<store::Administering>> Session::open(const config::Config& config, Access access,
-                                                            int connections) const {
-  auto store = open_whole(config, access, connections);
-  if (!store) return std::move(store).error();
-  return std::unique_ptr<store::Administering>{*std::move(store)};
-}
-
-Result<std::unique_ptr<store::Administering>> Session::open(const OpenRequest& request) const {
-  auto store = adapters_.open_store(request);
-  if (!store) return std::move(store).error();
-  return std::unique_ptr<store::Administering>{*std::move(store)};
-}
-
-Result<std::unique_ptr<store::Store>> Session::open_whole(const config::Config& config, Access access,
-                                                          int connections) const {
+OpenRequest Session::open_request(const config::Config& config, Access access, int connections) const {
   detail("store: " + config.store.display());
   OpenRequest request{config.store, false, true, connections};
   request.create = access == Access::create || access == Access::create_schema;
   request.needs_schema = access == Access::existing || access == Access::create;
-  return adapters_.open_store(request);
+  return request;
 }
 
 Result<Session::Opened> Session::open_existing() const {
-  auto settings = config();
-  if (!settings) return std::move(settings).error();
-  auto store = open(*settings, Access::existing);
-  if (!store) return std::move(store).error();
-  return Opened{*std::move(settings), *std::move(store)};
+  SLUICE_TRY(auto settings, config());
+  SLUICE_TRY(auto store, open(settings, Access::existing));
+  return Opened{std::move(settings), std::move(store)};
 }
 
 Result<Generation> Session::generation(const config::Config& config, store::Administering& store) {
   if (config.generation) return *config.generation;
-  return store.default_generation();
+  return ops::default_generation(store);
 }
 
 store::Actor Session::actor(const config::Config& config) const {
@@ -60,6 +63,27 @@ void Session::note(std::string_view text) const {
 
 void Session::detail(std::string_view text) const {
   if (arguments_.has("--verbose")) console_.err << "sluice: " << printable(text) << '\n';
+}
+
+Result<void> check_answerable(const Session& session, const std::string& purpose) {
+  const bool asked = session.console().in_is_tty && !session.arguments().has("--no-input");
+  if (asked || session.dry_run() || session.arguments().has("--yes")) return {};
+  Error error = invalid("--yes", "not a terminal: pass --yes to " + purpose);
+  error.hint = "--dry-run shows what would change";
+  return error;
+}
+
+Result<bool> confirm(const Session& session, const std::string& question) {
+  const auto answer = ask(session, question, "y/N");
+  if (!answer) return answer.error();
+  return !*answer || **answer == "y" || **answer == "Y" || **answer == "yes";
+}
+
+Result<bool> confirm_many(const Session& session, const std::string& question, std::int64_t count) {
+  if (count <= kTypeTheNumber) return confirm(session, question);
+  const auto answer = ask(session, question, "type " + std::to_string(count) + " to go on");
+  if (!answer) return answer.error();
+  return !*answer || **answer == std::to_string(count);
 }
 
 }  // namespace sluice::cli

@@ -1,17 +1,31 @@
-// One run of one command: its arguments, its configuration, its store and its voice.
+// Where a command speaks: data on `out`, everything else on `err`. Injected, so that tests read both.
 #pragma once
 
+#include <cstdint>
+#include <iosfwd>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "cli/adapters.hpp"
-#include "cli/console.hpp"
 #include "cli/parse.hpp"
 #include "config/config.hpp"
 #include "config/gather.hpp"
+#include "core/words.hpp"
 
 namespace sluice::cli {
+
+struct Console {
+  std::istream& in;
+  std::ostream& out;
+  std::ostream& err;
+  bool in_is_tty = false;
+  bool out_is_tty = false;
+  bool color = false;  ///< a terminal, and NO_COLOR is not set
+  bool err_is_tty = false;
+};
+
+// One run of one command: its arguments, its configuration, its store and its voice.
 
 enum class Format { table, json, ndjson };
 
@@ -43,10 +57,13 @@ class Session {
   Result<Opened> open_existing() const;
 
   Result<std::unique_ptr<store::Administering>> open(const config::Config& config, Access access,
-                                                     int connections = 2) const;
-  Result<std::unique_ptr<store::Administering>> open(const OpenRequest& request) const;
-  /// With all its roles: for whoever delivers.
-  Result<std::unique_ptr<store::Store>> open_whole(const config::Config& config, Access access, int connections) const;
+                                                     int connections = 2) const {
+    return adapters_.open_store(open_request(config, access, connections));
+  }
+  /// With all its roles: for the daemon.
+  Result<WholeStore> open_whole(const config::Config& config, Access access, int connections) const {
+    return adapters_.open_whole(open_request(config, access, connections));
+  }
 
   /// The flag or environment decides; else the store's newest live one.
   static Result<Generation> generation(const config::Config& config, store::Administering& store);
@@ -59,6 +76,8 @@ class Session {
   void detail(std::string_view text) const;
 
  private:
+  [[nodiscard]] OpenRequest open_request(const config::Config& config, Access access, int connections) const;
+
   const Arguments& arguments_;
   const config::Sources& sources_;
   Console& console_;
@@ -67,5 +86,17 @@ class Session {
 };
 
 Format format_of(const Arguments& arguments);
+
+// Asking before a bulk change.
+
+/// Refuses, naming --yes, where a later question could not be answered; a dry run asks none.
+Result<void> check_answerable(const Session& session, const std::string& purpose);
+
+/// True with --yes, else what the person at the terminal answers. Where nobody can be asked, the error
+/// names --yes.
+Result<bool> confirm(const Session& session, const std::string& question);
+
+/// The same for a change of `count` things: more than a hundred are confirmed by typing the number.
+Result<bool> confirm_many(const Session& session, const std::string& question, std::int64_t count);
 
 }  // namespace sluice::cli

@@ -1,6 +1,9 @@
 // ASCII, whatever the locale says.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 namespace sluice {
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }

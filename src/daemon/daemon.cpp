@@ -127,7 +127,7 @@ runtime::SupervisorOptions Daemon::supervisor_options(const config::Config& conf
 }
 
 SurfaceParts Daemon::surface_parts(const config::Config& config) {
-  http::Desk desk{parts_.store, parts_.entropy};
+  http::Context desk{parts_.store, parts_.entropy};
   desk.generation = parts_.generation;
   desk.retention = config.retention;
   desk.version = parts_.version;

@@ -15,7 +15,7 @@
 #include "daemon/handlers.hpp"
 #include "daemon/leftovers.hpp"
 #include "daemon/sink_board.hpp"
-#include "http/desk.hpp"
+#include "http/routes.hpp"
 #include "runtime/supervisor.hpp"
 #include "sink/sink.hpp"
 #include "telemetry/log.hpp"
@@ -41,7 +41,7 @@ struct DeliveryParts {
   std::function<runtime::SupervisorOptions(const config::Config& config)> options;
 };
 
-class Delivery final : public http::SinkDesk {
+class Delivery final : public http::LocalSinks {
  public:
   explicit Delivery(DeliveryParts parts)
       : parts_(std::move(parts)),

@@ -15,8 +15,8 @@ namespace {
 constexpr int kPoolThreads = 4;
 constexpr std::size_t kMostWaiting = 256;
 
-http::PublishDeskOptions publish_options(const config::Config& config, const SurfaceParts& parts,
-                                         http::RunElsewhere elsewhere) {
+http::PublishEndpointOptions publish_options(const config::Config& config, const SurfaceParts& parts,
+                                             http::RunElsewhere elsewhere) {
   EnvelopeLimits limits;
   limits.payload_bytes = config.payload_max_bytes;
   return {parts.desk.entropy,

@@ -9,10 +9,10 @@
 #include <string>
 
 #include "config/config.hpp"
-#include "http/desk.hpp"
 #include "http/event_stream.hpp"
-#include "http/publish_desk.hpp"
+#include "http/routes.hpp"
 #include "http/routes_mcp.hpp"
+#include "http/routes_publish.hpp"
 #include "http/server.hpp"
 #include "http/work_pool.hpp"
 #include "ops/publish_queue.hpp"
@@ -25,7 +25,7 @@ namespace sluice::daemon {
 
 struct SurfaceParts {
   store::Store& store;  ///< for workers that pull
-  http::Desk desk;
+  http::Context desk;
   telemetry::Logger logger;
   telemetry::MetricSet& metrics;
   std::function<double()> uniform01;
@@ -59,7 +59,7 @@ class HttpSurface {
   [[nodiscard]] Result<std::shared_ptr<const http::Application>> application(const config::Config& config);
   void run_streams(const std::stop_token& stop);
 
-  http::Desk desk_;
+  http::Context desk_;
   telemetry::Logger logger_;
   telemetry::TrafficMetrics& traffic_;
   runtime::PullPresence presence_;
@@ -67,7 +67,7 @@ class HttpSurface {
   runtime::PullDesk pulling_;
   ops::GenerationCheck generations_;
   ops::PublishQueue queue_;
-  http::PublishDesk publishing_;
+  http::PublishEndpoint publishing_;
   http::McpEndpoint mcp_;
   http::EventStream streams_;
   http::WorkPool pool_;

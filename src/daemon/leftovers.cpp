@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "ops/workers.hpp"
+#include "ops/subscriptions.hpp"
 
 namespace sluice::daemon {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "http/lower_case.hpp"
+#include "core/characters.hpp"
 
 namespace sluice::http {
 namespace {

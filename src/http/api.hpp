@@ -5,20 +5,20 @@
 #include <vector>
 
 #include "config/declared.hpp"
-#include "http/desk.hpp"
 #include "http/event_stream.hpp"
-#include "http/publish_desk.hpp"
 #include "http/router.hpp"
+#include "http/routes.hpp"
 #include "http/routes_claims.hpp"
 #include "http/routes_hooks.hpp"
 #include "http/routes_mcp.hpp"
+#include "http/routes_publish.hpp"
 
 namespace sluice::http {
 
 /// All of them outlive the router.
 struct ApiParts {
-  Desk& desk;
-  PublishDesk& publishing;
+  Context& context;
+  PublishEndpoint& publishing;
   McpEndpoint& mcp;
   EventStream& streams;
   ClaimsDesk claims;

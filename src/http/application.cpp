@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/characters.hpp"
 #include "core/words.hpp"
-#include "http/lower_case.hpp"
-#include "http/target.hpp"
+#include "http/router.hpp"
 
 namespace sluice::http {
 namespace {
@@ -35,19 +35,20 @@ Application::Application(Router router, Access access, ApplicationOptions option
 
 Application::Admission Application::admit(Request& request, std::string_view target) const {
   auto parsed = parse_target(target);
-  if (!parsed) return {0, problem(parsed.error())};
+  if (!parsed) return {problem(parsed.error())};
   auto path = below(options_.prefix, parsed->path);
-  if (!path) return {0, problem(404, "not_found", "nothing is served outside of " + options_.prefix + "/")};
+  if (!path) return {problem(404, "not_found", "nothing is served outside of " + options_.prefix + "/")};
   request.path = *std::move(path);
   request.query = std::move(parsed->query);
-  const Router::Match match = router_.find(request.method, request.path);
-  std::optional<Caller> caller;
-  if (auto refusal = refuse(request, match, caller)) return {0, dress(*std::move(refusal), request)};
-  return {match.route->body_limit, std::nullopt};
+  Admission admission;
+  admission.match = router_.find(request.method, request.path);
+  if (auto refusal = refuse(request, admission)) return {dress(*std::move(refusal), request)};
+  admission.body_limit = admission.match.route->body_limit;
+  return admission;
 }
 
-std::optional<Response> Application::refuse(const Request& request, const Router::Match& match,
-                                            std::optional<Caller>& caller) const {
+std::optional<Response> Application::refuse(const Request& request, Admission& admission) const {
+  const Router::Match& match = admission.match;
   const bool probe = match.route != nullptr && is_probe(*match.route);
   if (!probe && !request.header("host")) {
     return problem(400, "malformed", "the request has no Host header");
@@ -67,11 +68,8 @@ std::optional<Response> Application::refuse(const Request& request, const Router
     return problem(415, "unsupported_coding", "send the body as it is, without Content-Encoding")
         .with("Accept-Encoding", "identity");
   }
-  if (match.route->role == Role::anyone) {
-    caller.emplace();
-    return std::nullopt;
-  }
-  caller = access_.caller(request);
+  if (match.route->role == Role::anyone) return std::nullopt;
+  auto caller = access_.caller(request);
   if (!caller) {
     return problem(401, "unauthorized", "a token is needed: send the header Authorization: Bearer …")
         .with("WWW-Authenticate", "Bearer realm=\"sluice\"");
@@ -81,24 +79,22 @@ std::optional<Response> Application::refuse(const Request& request, const Router
                    "this needs the role " + std::string{name(match.route->role)} + "; yours is " +
                        std::string{name(caller->role)});
   }
+  admission.caller = *std::move(caller);
   return std::nullopt;
 }
 
-void Application::handle(Request request, Respond respond) const {
-  const Router::Match match = router_.find(request.method, request.path);
-  std::optional<Caller> caller;
+void Application::handle(Request request, Admission admission, Respond respond) const {
+  const Route* route = admission.match.route;
   const double began = options_.seconds ? options_.seconds() : 0;
-  const std::string_view pattern = match.route == nullptr ? "none" : std::string_view{match.route->pattern};
+  const std::string_view pattern{route->pattern};
   const auto finish = [this, method = request.method, pattern, began, respond = std::move(respond)](Response response,
                                                                                                     const Request& of) {
     const double took = options_.seconds ? options_.seconds() - began : 0;
     if (options_.on_served) options_.on_served({method, pattern, response.status, took});
     respond(dress(std::move(response), of));
   };
-  if (auto refusal = refuse(request, match, caller)) return finish(*std::move(refusal), request);
-
-  auto call = std::make_shared<Call>(Call{std::move(request), *std::move(caller), match.path});
-  const Route* route = match.route;
+  auto call =
+      std::make_shared<Call>(Call{std::move(request), std::move(admission.caller), std::move(admission.match.path)});
   if (route->later) {
     // The request is needed for the answer's dress after the call was given away.
     Request head{call->request.method, call->request.path, {}, call->request.headers, {}, call->request.peer};

@@ -17,7 +17,7 @@ namespace sluice::http {
 /// Runs something that may block, elsewhere; false: too much is waiting already.
 using RunElsewhere = std::function<bool(std::function<void()>)>;
 
-/// Told of each answer, for metrics: the route's pattern or `none`.
+/// Told of each answer of a route, for metrics.
 struct Served {
   std::string_view method;
   std::string_view pattern;
@@ -37,22 +37,25 @@ class Application {
  public:
   Application(Router router, Access access, ApplicationOptions options);
 
-  /// What to do with a request whose head has been read: how much body it may have, or the answer at once.
+  /// What to do with a request whose head has been read: the answer at once, or how much body it may have, and who asks
+  /// for which route.
   struct Admission {
-    std::size_t body_limit = 0;
     std::optional<Response> refusal;
+    std::size_t body_limit = 0;
+    Router::Match match;
+    Caller caller;
   };
   /// `target` is the request target as it came; the request's path and query are filled in.
   [[nodiscard]] Admission admit(Request& request, std::string_view target) const;
 
-  /// Answers an admitted request, exactly once.
-  void handle(Request request, Respond respond) const;
+  /// Answers a request that was admitted so, exactly once.
+  void handle(Request request, Admission admission, Respond respond) const;
 
   [[nodiscard]] const Router& router() const { return router_; }
 
  private:
-  [[nodiscard]] std::optional<Response> refuse(const Request& request, const Router::Match& match,
-                                               std::optional<Caller>& caller) const;
+  /// Fills in the caller where nothing is refused.
+  [[nodiscard]] std::optional<Response> refuse(const Request& request, Admission& admission) const;
   [[nodiscard]] Response dress(Response response, const Request& request) const;
 
   Router router_;

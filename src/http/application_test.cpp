@@ -27,7 +27,8 @@ class ApplicationTest : public testing::Test {
     auto admission = application.admit(request, target);
     if (admission.refusal) return *admission.refusal;
     Response answered;
-    application.handle(std::move(request), [&](Response response) { answered = std::move(response); });
+    application.handle(std::move(request), std::move(admission),
+                       [&](Response response) { answered = std::move(response); });
     return answered;
   }
   static std::string header(const Response& response, std::string_view name) {

@@ -4,7 +4,8 @@
 #include <sstream>
 #include <utility>
 
-#include "ops/json_object.hpp"
+#include "core/json_object.hpp"
+#include "core/try.hpp"
 #include "ops/operations.hpp"
 
 namespace sluice::http {
@@ -15,6 +16,7 @@ using namespace std::chrono_literals;
 constexpr Duration kBetweenLooks = 1s;
 constexpr Duration kSignOfLife = 15s;
 constexpr std::size_t kMostListeners = 200;
+constexpr int kListedOperations = 20;
 constexpr std::string_view kOperation = "operation:";
 
 // One line of data: JSON that this program writes has no line breaks.
@@ -47,19 +49,14 @@ void EventStream::add(std::shared_ptr<Stream> stream, std::set<std::string> topi
 }
 
 Result<std::string> EventStream::look(const std::string& topic) const {
-  if (topic == "overview") return desk_.overview(std::chrono::hours{1});
+  if (topic == "overview") return context_.overview(std::chrono::hours{1});
   if (topic == "operations") {
-    const auto all = desk_.store.operations(20);
-    if (!all) return all.error();
-    std::vector<std::string> texts;
-    for (const auto& operation : *all) texts.push_back(ops::to_json(operation));
-    return ops::JsonObject{}.array("operations", texts).str();
+    SLUICE_TRY(const auto all, ops::list_operations(context_.store, kListedOperations));
+    return ops::to_json(all);
   }
-  const auto id = Uuid::parse(topic.substr(kOperation.size()), "topics");
-  if (!id) return id.error();
-  const auto operation = desk_.store.operation(*id);
-  if (!operation) return operation.error();
-  return ops::to_json(*operation);
+  SLUICE_TRY(const auto id, Uuid::parse(topic.substr(kOperation.size()), "topics"));
+  SLUICE_TRY(const auto operation, ops::find_operation(context_.store, id));
+  return ops::to_json(operation);
 }
 
 Duration EventStream::step(Timestamp now) {

@@ -1,4 +1,4 @@
-// GET /v1/stream: one stream of server-sent events per client, fed by one look at the store for all of them.
+// GET /v1/stream: one stream of server-sent events per client, fed by one reading of the store for all of them.
 //
 // Thread-safety: add() and its streams from any thread; step() from one.
 #pragma once
@@ -10,14 +10,14 @@
 #include <string>
 #include <vector>
 
-#include "http/desk.hpp"
 #include "http/router.hpp"
+#include "http/routes.hpp"
 
 namespace sluice::http {
 
 class EventStream {
  public:
-  explicit EventStream(Desk& desk) : desk_(desk) {}
+  explicit EventStream(Context& context) : context_(context) {}
 
   /// `topics`: overview, operations, operation:ID. The error names `topics`.
   Result<std::set<std::string>> read_topics(const std::string& text) const;
@@ -38,7 +38,7 @@ class EventStream {
   };
   Result<std::string> look(const std::string& topic) const;
 
-  Desk& desk_;
+  Context& context_;
   std::mutex mutex_;
   std::vector<Listener> listeners_;
 };

@@ -28,7 +28,7 @@ class Heard final : public Stream {
 class EventStreamTest : public testing::Test {
  protected:
   EventStreamTest() {
-    desk.overview = [this](Duration) { return overview; };
+    context.overview = [this](Duration) { return overview; };
   }
   std::shared_ptr<Heard> listen(const std::string& topics) {
     auto stream = std::make_shared<Heard>();
@@ -41,9 +41,9 @@ class EventStreamTest : public testing::Test {
   void step() { streams.step(Timestamp{seconds{now++}}); }
 
   test::EmbeddedStore store;
-  Desk desk{*store, ops::Entropy::system()};
+  Context context{*store, ops::Entropy::system()};
   std::string overview = R"({"n":1})";
-  EventStream streams{desk};
+  EventStream streams{context};
   int now = 1000;
 };
 

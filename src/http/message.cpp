@@ -1,6 +1,10 @@
 #include "http/message.hpp"
 
-#include "ops/json_object.hpp"
+#include <array>
+#include <charconv>
+
+#include "core/characters.hpp"
+#include "core/json_object.hpp"
 
 namespace sluice::http {
 namespace {
@@ -29,20 +33,32 @@ int status_of(ErrorCode code) {
   return 500;
 }
 
-Response problem_response(int status, ops::JsonObject members) {
+Response problem_response(int status, JsonObject members) {
   Response response{status, {}, members.str(), {}};
   response.with("Content-Type", "application/problem+json");
   if (status == 429 || status == 503) response.with("Retry-After", "1");
   return response;
 }
 
-ops::JsonObject head(int status, std::string_view code, std::string_view detail) {
-  return ops::JsonObject{}
+JsonObject head(int status, std::string_view code, std::string_view detail) {
+  return JsonObject{}
       .text("type", "about:blank")
       .text("title", reason_phrase(status))
       .number("status", status)
       .text("code", code)
       .text("detail", detail);
+}
+
+void append_header(std::string& head, std::string_view name, std::string_view value) {
+  head.append(name).append(": ");
+  for (const char c : value) head += c == '\r' || c == '\n' ? ' ' : c;
+  head += "\r\n";
+}
+
+std::string hex(std::size_t number) {
+  std::array<char, 16> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, 16).ptr;
+  return {digits.data(), end};
 }
 
 }  // namespace
@@ -94,7 +110,7 @@ Response json_response(int status, std::string body) {
 
 Response problem(const Error& error) {
   const int status = status_of(error.code);
-  ops::JsonObject members = head(status, name(error.code), error.message);
+  JsonObject members = head(status, name(error.code), error.message);
   if (!error.field.empty()) members.text("field", error.field);
   if (!error.hint.empty()) members.text("hint", error.hint);
   members.text("retry", name(error.retry));
@@ -104,5 +120,38 @@ Response problem(const Error& error) {
 Response problem(int status, std::string_view code, std::string_view detail) {
   return problem_response(status, head(status, code, detail));
 }
+
+std::string media_type(const Request& request) {
+  std::string type;
+  for (const char c : request.header("content-type").value_or("")) {
+    if (c == ';') break;
+    if (c != ' ' && c != '\t') type += lower_case(c);
+  }
+  return type;
+}
+
+std::string wire_head(const Response& response, const HeadForm& form) {
+  std::string head = "HTTP/1.1 " + std::to_string(response.status) + ' ';
+  head += reason_phrase(response.status);
+  head += "\r\n";
+  for (const auto& [name, value] : response.headers) append_header(head, name, value);
+  const bool bodiless = response.status == 204 || response.status == 304;
+  if (form.chunked) {
+    append_header(head, "Transfer-Encoding", "chunked");
+  } else if (!form.endless && !bodiless) {
+    append_header(head, "Content-Length", std::to_string(response.body.size()));
+  }
+  if (!form.keep_alive) append_header(head, "Connection", "close");
+  head += "\r\n";
+  return head;
+}
+
+std::string chunk(std::string_view piece) {
+  std::string text = hex(piece.size());
+  text.append("\r\n").append(piece).append("\r\n");
+  return text;
+}
+
+std::size_t chunk_overhead(std::size_t bytes) { return hex(bytes).size() + 4; }
 
 }  // namespace sluice::http

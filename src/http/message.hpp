@@ -1,6 +1,8 @@
-// A request and its answer, apart from any server: values that tests make by hand.
+// A request and its answer, apart from any server: values that tests make by hand, and how the head of an answer is
+// sent.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -63,5 +65,26 @@ Response problem(int status, std::string_view code, std::string_view detail);
 
 /// Answers a request, now or later, exactly once and from any thread.
 using Respond = std::function<void(Response)>;
+
+// What a body is, by its Content-Type. Pure.
+
+/// In lower case and without parameters: `application/json`; empty when there is none.
+std::string media_type(const Request& request);
+
+// The head of an answer as it is sent, and the chunks of one without an end. Pure.
+
+struct HeadForm {
+  bool keep_alive = true;
+  bool chunked = false;
+  bool endless = false;  ///< no Content-Length: the answer ends with the connection or the last chunk
+};
+
+/// Line breaks in header values become blanks: a value cannot begin another header.
+std::string wire_head(const Response& response, const HeadForm& form);
+
+/// `5\r\nhello\r\n`
+std::string chunk(std::string_view piece);
+/// What chunk() adds to a piece of this size.
+std::size_t chunk_overhead(std::size_t bytes);
 
 }  // namespace sluice::http

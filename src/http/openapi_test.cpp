@@ -8,7 +8,7 @@
 #include "core/json.hpp"
 #include "http/api.hpp"
 #include "http/claims_body.hpp"
-#include "http/routes_console.hpp"
+#include "http/routes.hpp"
 #include "tests/support/embedded_store.hpp"
 
 namespace sluice::http {
@@ -62,19 +62,19 @@ TEST(OpenApi, TellsTheBoundsOfAClaim) {
 
 TEST(OpenApi, NamesEveryRouteWithItsRoleAndNoOther) {
   test::EmbeddedStore store;
-  Desk desk{*store, ops::Entropy::system()};
+  Context context{*store, ops::Entropy::system()};
   ops::PublishQueue queue{*store};
-  PublishDesk publishing{
+  PublishEndpoint publishing{
       queue, *store, {ops::Entropy::system(), {}, 1, telemetry::Logger{[](std::string_view) {}, {}}}};
-  McpEndpoint mcp{desk, {}};
-  EventStream streams{desk};
+  McpEndpoint mcp{context, {}};
+  EventStream streams{context};
   runtime::PullPresence presence{*store, kFirstGeneration};
   runtime::PullSettling settling{*store, presence, {}, {{}, [] { return 0.5; }}};
   runtime::PullDesk pulling{*store, settling, presence, {}};
   std::set<std::string> served;
   std::set<std::string> console;
   for (const Route& route : console_routes({})) console.insert(route.pattern);
-  const Router router = api_router({desk, publishing, mcp, streams, {pulling, settling}}, {});
+  const Router router = api_router({context, publishing, mcp, streams, {pulling, settling}}, {});
   for (const Route& route : router.routes()) {
     if (console.contains(route.pattern)) continue;
     served.insert(route.method + ' ' + route.pattern + ' ' + std::string{name(route.role)});

@@ -1,12 +1,12 @@
-// What the tests of the ways in share: a desk on a real store, whose queue the test steps by hand.
+// What the tests of the ways in share: an endpoint on a real store, whose queue the test steps by hand.
 #pragma once
 
 #include <gtest/gtest.h>
 #include <optional>
 
-#include "http/publish_desk.hpp"
 #include "http/router.hpp"
-#include "mcp/member.hpp"
+#include "http/routes_publish.hpp"
+#include "mcp/message.hpp"
 #include "tests/support/embedded_store.hpp"
 #include "tests/support/faulty_store.hpp"
 
@@ -35,15 +35,15 @@ class PublishFixture : public testing::Test {
   test::FaultyStore faulty_{*store_};
   ops::PublishQueue queue_{faulty_};
   std::string log_;
-  PublishDesk desk_{queue_,
-                    faulty_,
-                    {{[this] { return now_; },
-                      [] {
-                        return std::array<std::uint8_t, 10>{1, 2, 3};
-                      }},
-                     {.payload_bytes = 1024},
-                     7,
-                     {[this](std::string_view line) { log_ += line; }, {}}}};
+  PublishEndpoint endpoint_{queue_,
+                            faulty_,
+                            {{[this] { return now_; },
+                              [] {
+                                return std::array<std::uint8_t, 10>{1, 2, 3};
+                              }},
+                             {.payload_bytes = 1024},
+                             7,
+                             {[this](std::string_view line) { log_ += line; }, {}}}};
 };
 
 /// The text of a member of a JSON answer; empty when it has none.

@@ -4,17 +4,19 @@
 #include <charconv>
 #include <utility>
 
-#include "http/media_type.hpp"
+#include "core/try.hpp"
+#include "core/words.hpp"
+#include "http/message.hpp"
 
 namespace sluice::http {
 
-Route reading_route(Desk& desk, std::string pattern, Use use) {
+Route reading_route(Context& context, std::string pattern, Use use) {
   return {"GET",
           std::move(pattern),
           Role::viewer,
           0,
-          [&desk, use = std::move(use)](const Call& call) {
-            auto json = use(desk, call);
+          [&context, use = std::move(use)](const Call& call) {
+            auto json = use(context, call);
             return json ? json_response(200, *std::move(json)) : problem(json.error());
           },
           {}};
@@ -28,14 +30,14 @@ std::optional<Response> refuse_media(const Call& call) {
   return problem(415, "unsupported_media", "send JSON, with Content-Type: application/json");
 }
 
-Route changing_route(Desk& desk, ChangingRoute shape, Use use) {
+Route changing_route(Context& context, ChangingRoute shape, Use use) {
   return {"POST",
           std::move(shape.pattern),
           shape.role,
           shape.body_limit,
-          [&desk, status = shape.status, use = std::move(use)](const Call& call) {
+          [&context, status = shape.status, use = std::move(use)](const Call& call) {
             if (auto refusal = refuse_media(call)) return *std::move(refusal);
-            auto json = use(desk, call);
+            auto json = use(context, call);
             return json ? json_response(status, *std::move(json)) : problem(json.error());
           },
           {}};
@@ -50,13 +52,14 @@ Result<ops::Arguments> body_of(const Call& call, const std::vector<ops::Paramete
   return ops::Arguments::read(parameters, call.request.body);
 }
 
-ops::Parameter reason_parameter() { return {"reason", ops::Parameter::Type::text, true, "why; the audit keeps it"}; }
+ops::Parameter reason_parameter() { return {"reason", ops::Parameter::Type::reason, true, "why; the audit keeps it"}; }
+
+ops::Parameter optional_reason() { return {"reason", ops::Parameter::Type::reason, false, "why; the audit keeps it"}; }
 
 Result<void> check_query(const Call& call, const std::vector<std::string_view>& known) {
   for (const auto& [name, unused] : call.request.query) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    std::string names;
-    for (const std::string_view one : known) names += (names.empty() ? "" : ", ") + std::string{one};
+    const std::string names = joined(known, ", ");
     return invalid(
         name, "`" + name + "` is not a parameter here; " + (names.empty() ? "there are none" : "these are: " + names));
   }
@@ -80,19 +83,15 @@ Result<ops::EventQuery> query_of(const Call& call) {
 }
 
 Result<store::EventFilter> filter_of(const Call& call, store::Administering& store) {
-  const auto query = query_of(call);
-  if (!query) return query.error();
-  return query->filter(store);
+  SLUICE_TRY(const auto query, query_of(call));
+  return query.filter(store);
 }
 
 Result<ops::ListRequest> page_of(const Call& call, store::Administering& store) {
-  if (auto known = check_query(call, {"filter", "limit", "cursor"}); !known) return std::move(known).error();
-  auto filter = filter_of(call, store);
-  if (!filter) return std::move(filter).error();
-  ops::ListRequest request{*std::move(filter), 50, call.request.parameter("cursor")};
-  const auto limit = number_parameter(call, "limit", request.limit, 1, ops::kMaxPage);
-  if (!limit) return limit.error();
-  request.limit = *limit;
+  SLUICE_CHECK(check_query(call, {"filter", "limit", "cursor"}));
+  SLUICE_TRY(auto filter, filter_of(call, store));
+  ops::ListRequest request{std::move(filter), 50, call.request.parameter("cursor")};
+  SLUICE_TRY(request.limit, number_parameter(call, "limit", request.limit, 1, ops::kMaxPage));
   return request;
 }
 

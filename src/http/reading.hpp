@@ -7,21 +7,20 @@
 #include <string_view>
 #include <vector>
 
-#include "http/desk.hpp"
 #include "http/router.hpp"
+#include "http/routes.hpp"
 #include "ops/arguments.hpp"
-#include "ops/event_list.hpp"
 #include "ops/event_query.hpp"
 
 namespace sluice::http {
 
 /// The JSON of a use case, or what went wrong.
-using Use = std::function<Result<std::string>(Desk&, const Call&)>;
+using Use = std::function<Result<std::string>(Context&, const Call&)>;
 
 inline constexpr std::size_t kSmallBody = std::size_t{64} * 1024;
 inline constexpr std::size_t kListBody = std::size_t{1024} * 1024;  ///< for requests that name many events
 
-Route reading_route(Desk& desk, std::string pattern, Use use);
+Route reading_route(Context& context, std::string pattern, Use use);
 struct ChangingRoute {
   std::string pattern;
   Role role = Role::operator_;
@@ -29,7 +28,7 @@ struct ChangingRoute {
   std::size_t body_limit = kSmallBody;
 };
 /// A POST.
-Route changing_route(Desk& desk, ChangingRoute shape, Use use);
+Route changing_route(Context& context, ChangingRoute shape, Use use);
 
 /// The answer to a body that is not said to be JSON: a page elsewhere can send a form without being asked. An empty
 /// body and `{}` need not say it.
@@ -41,6 +40,8 @@ store::Actor actor_of(const Call& call, std::string reason);
 /// A JSON object by the table; an empty body counts as `{}`.
 Result<ops::Arguments> body_of(const Call& call, const std::vector<ops::Parameter>& parameters);
 ops::Parameter reason_parameter();
+/// Of a change that needs none.
+ops::Parameter optional_reason();
 
 /// Refuses parameters that are not among `known`, naming the nearest things that are.
 Result<void> check_query(const Call& call, const std::vector<std::string_view>& known);

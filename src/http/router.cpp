@@ -3,10 +3,51 @@
 #include <algorithm>
 #include <cassert>
 
+#include "core/try.hpp"
+#include "core/utf8.hpp"
+#include "crypto/digest.hpp"
+
 namespace sluice::http {
 namespace {
 
 using Values = std::map<std::string, std::string, std::less<>>;
+
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+Error refused(std::string_view what, const std::string& why) { return invalid(std::string{what}, why); }
+
+Result<std::string> decode_path(std::string_view raw) {
+  if (!raw.starts_with('/')) return refused("path", "the request target must begin with /");
+  std::string path;
+  while (!raw.empty()) {
+    raw.remove_prefix(1);
+    const std::size_t slash = std::min(raw.find('/'), raw.size());
+    const auto segment = percent_decode(raw.substr(0, slash), false);
+    raw.remove_prefix(slash);
+    if (!segment || !utf8::is_valid(*segment)) return refused("path", "the path has an escape that cannot be read");
+    if (std::any_of(segment->begin(), segment->end(), is_control) ||
+        segment->find_first_of("/\\") != std::string::npos) {
+      return refused("path", "the path may not have control characters, or slashes as escapes");
+    }
+    const bool hole = segment->empty() && !raw.empty();
+    if (hole || *segment == "." || *segment == "..") return refused("path", "the path has an empty or dotted segment");
+    path += '/' + *segment;
+  }
+  return path;
+}
+
+Result<void> add_parameter(std::map<std::string, std::string, std::less<>>& query, std::string_view pair) {
+  if (pair.empty()) return {};
+  const std::size_t equals = pair.find('=');
+  const auto name = percent_decode(pair.substr(0, equals), true);
+  const auto value =
+      percent_decode(equals == std::string_view::npos ? std::string_view{} : pair.substr(equals + 1), true);
+  if (!name || !value || !utf8::is_valid(*name) || !utf8::is_valid(*value)) {
+    return refused("query", "the query has an escape that cannot be read");
+  }
+  if (!query.emplace(*name, *value).second) return refused(*name, *name + " is given twice");
+  return {};
+}
 
 std::string_view first_segment(std::string_view& rest) {
   assert(rest.starts_with('/'));
@@ -44,6 +85,44 @@ bool answers(const Route& route, std::string_view method) {
 }
 
 }  // namespace
+
+std::optional<std::string> percent_decode(std::string_view text, bool plus_is_blank) {
+  std::string decoded;
+  decoded.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '%') {
+      if (text.size() - i < 3) return std::nullopt;
+      const auto byte = crypto::from_hex(text.substr(i + 1, 2));
+      if (!byte) return std::nullopt;
+      decoded += *byte;
+      i += 2;
+    } else {
+      decoded += plus_is_blank && text[i] == '+' ? ' ' : text[i];
+    }
+  }
+  return decoded;
+}
+
+Result<Target> parse_target(std::string_view text) {
+  if (text.find('#') != std::string_view::npos) return refused("path", "a request target has no fragment");
+  const std::size_t question = std::min(text.find('?'), text.size());
+  SLUICE_TRY(auto path, decode_path(text.substr(0, question)));
+  Target target{std::move(path), {}};
+  std::string_view query = text.substr(std::min(question + 1, text.size()));
+  while (!query.empty()) {
+    const std::size_t end = std::min(query.find('&'), query.size());
+    SLUICE_CHECK(add_parameter(target.query, query.substr(0, end)));
+    query.remove_prefix(std::min(end + 1, query.size()));
+  }
+  return target;
+}
+
+std::optional<std::string> below(std::string_view prefix, std::string_view path) {
+  if (!path.starts_with(prefix)) return std::nullopt;
+  const std::string_view rest = path.substr(prefix.size());
+  if (rest.empty()) return "/";
+  return rest.starts_with('/') ? std::optional{std::string{rest}} : std::nullopt;
+}
 
 std::string_view name(Role role) {
   switch (role) {

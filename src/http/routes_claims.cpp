@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "core/characters.hpp"
+#include "core/json_object.hpp"
 #include "http/claims_body.hpp"
-#include "http/media_type.hpp"
-#include "ops/json_object.hpp"
+#include "http/message.hpp"
 
 namespace sluice::http {
 namespace {
@@ -28,7 +28,7 @@ std::string unnamed_worker(const Call& call) {
 }
 
 std::string to_json(const runtime::PulledEvent& pulled) {
-  return ops::JsonObject{}
+  return JsonObject{}
       .raw("event", pulled.event.envelope.to_json())
       .text("claim", pulled.token)
       .number("attempts", pulled.event.attempts)
@@ -42,7 +42,7 @@ Response answer_of(const Result<std::vector<runtime::PulledEvent>>& pulled) {
   std::vector<std::string> claims;
   claims.reserve(pulled->size());
   for (const runtime::PulledEvent& each : *pulled) claims.push_back(to_json(each));
-  return json_response(200, ops::JsonObject{}.array("claims", claims).str());
+  return json_response(200, JsonObject{}.array("claims", claims).str());
 }
 
 void ask(const ClaimsDesk& desk, const Call& call, Respond respond) {
@@ -56,7 +56,7 @@ void ask(const ClaimsDesk& desk, const Call& call, Respond respond) {
 }
 
 std::string to_json(const SettleEntry& entry, const runtime::PullVerdict& verdict) {
-  ops::JsonObject object;
+  JsonObject object;
   object.text("claim", entry.claim);
   if (!entry.settlement) {
     const Error& error = entry.settlement.error();
@@ -85,7 +85,7 @@ Response settle(const ClaimsDesk& desk, const Call& call) {
   for (const SettleEntry& entry : *entries) {
     settled.push_back(to_json(entry, entry.settlement ? *verdict++ : runtime::PullVerdict{}));
   }
-  return json_response(200, ops::JsonObject{}.array("settled", settled).str());
+  return json_response(200, JsonObject{}.array("settled", settled).str());
 }
 
 // What is no claim cannot be kept: its holder had better stop.
@@ -101,11 +101,8 @@ Response heartbeat(const ClaimsDesk& desk, const Call& call) {
     if (!body->tokens[i]) {
       const Error& error = body->refusals.at(i);
       lost_places.insert(i);
-      refusals.push_back(ops::JsonObject{}
-                             .text("claim", body->claims[i])
-                             .text("field", error.field)
-                             .text("detail", error.message)
-                             .str());
+      refusals.push_back(
+          JsonObject{}.text("claim", body->claims[i]).text("field", error.field).text("detail", error.message).str());
       continue;
     }
     tokens.push_back(*body->tokens[i]);
@@ -117,7 +114,7 @@ Response heartbeat(const ClaimsDesk& desk, const Call& call) {
   std::vector<std::string> lost;
   lost.reserve(lost_places.size());
   for (const std::size_t place : lost_places) lost.push_back(body->claims[place]);
-  ops::JsonObject answer;
+  JsonObject answer;
   answer.texts("lost", lost);
   if (!refusals.empty()) answer.array("invalid", refusals);
   return json_response(200, answer.str());

@@ -6,7 +6,7 @@
 #include "core/json.hpp"
 #include "core/utf8.hpp"
 #include "http/claims_body.hpp"
-#include "mcp/member.hpp"
+#include "mcp/message.hpp"
 #include "tests/support/embedded_store.hpp"
 
 namespace sluice::http {

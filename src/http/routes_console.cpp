@@ -1,4 +1,4 @@
-#include "http/routes_console.hpp"
+#include "http/routes.hpp"
 
 #include <algorithm>
 #include <array>

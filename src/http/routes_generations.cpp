@@ -1,12 +1,12 @@
 // /v1/generations: deployment generations, from allocation to the retire gate.
 #include <utility>
 
+#include "core/json_object.hpp"
+#include "core/try.hpp"
 #include "http/reading.hpp"
 #include "http/routes.hpp"
 #include "ops/generations.hpp"
-#include "ops/generations_reroute.hpp"
 #include "ops/generations_retire.hpp"
-#include "ops/json_object.hpp"
 
 namespace sluice::http {
 namespace {
@@ -15,92 +15,79 @@ using Type = ops::Parameter::Type;
 constexpr int kRerouteBatch = 500;
 
 // Also those that events carry although nobody allocated them: they are what an operator looks for.
-Result<std::string> list_generations(Desk& desk, const Call&) {
-  const auto survey = ops::survey_generations(desk.store);
-  if (!survey) return survey.error();
+Result<std::string> list_generations(Context& context, const Call&) {
+  SLUICE_TRY(const auto survey, ops::survey_generations(context.store));
   std::vector<std::string> texts;
-  for (const auto& deployment : survey->deployments) {
-    texts.push_back(ops::to_json(deployment, survey->of(deployment.generation)));
+  for (const auto& deployment : survey.deployments) {
+    texts.push_back(ops::to_json(deployment, survey.of(deployment.generation)));
   }
-  for (const auto& status : survey->generations) {
+  for (const auto& status : survey.generations) {
     if (!status.state) texts.push_back(ops::to_json(status));
   }
-  return ops::JsonObject{}.array("generations", texts).str();
+  return JsonObject{}.array("generations", texts).str();
 }
 
-Result<std::string> allocate(Desk& desk, const Call& call) {
-  const auto body = body_of(call, {{"generation", Type::integer, false, "the number; default: the next free one", 1},
-                                   {"note", Type::text, false, "what it is for"},
-                                   {"reason", Type::text, false, "why; the audit keeps it"}});
-  if (!body) return body.error();
-  const auto allocated = desk.store.allocate_generation(body->integer("generation"), body->text("note").value_or(""),
-                                                        actor_of(call, body->text("reason").value_or("")));
-  if (!allocated) return allocated.error();
-  return ops::to_json(*allocated);
+Result<std::string> allocate(Context& context, const Call& call) {
+  SLUICE_TRY(const auto body,
+             body_of(call, {{"generation", Type::integer, false, "the number; default: the next free one"},
+                            {"note", Type::any_text, false, "what it is for"},
+                            optional_reason()}));
+  SLUICE_TRY(const auto allocated,
+             ops::allocate_generation(context.store, body.integer("generation"), body.text("note").value_or(""),
+                                      actor_of(call, body.text("reason").value_or(""))));
+  return ops::to_json(allocated);
 }
 
-Result<std::string> move(Desk& desk, const Call& call, GenerationState to) {
-  const auto generation = generation_of(call);
-  if (!generation) return generation.error();
-  const auto body = body_of(call, {reason_parameter()});
-  if (!body) return body.error();
-  const auto moved = ops::move_generation(desk.store, *generation, to, actor_of(call, *body->text("reason")));
-  if (!moved) return moved.error();
-  return ops::to_json(moved->deployment);
+Result<std::string> move(Context& context, const Call& call, GenerationState to) {
+  SLUICE_TRY(const auto generation, generation_of(call));
+  SLUICE_TRY(const auto body, body_of(call, {optional_reason()}));
+  SLUICE_TRY(const auto moved,
+             ops::move_generation(context.store, generation, to, actor_of(call, body.text("reason").value_or(""))));
+  return ops::to_json(moved.deployment);
 }
 
-Result<std::string> activate(Desk& desk, const Call& call) { return move(desk, call, GenerationState::live); }
-Result<std::string> drain(Desk& desk, const Call& call) { return move(desk, call, GenerationState::draining); }
+Result<std::string> activate(Context& context, const Call& call) { return move(context, call, GenerationState::live); }
+Result<std::string> drain(Context& context, const Call& call) { return move(context, call, GenerationState::draining); }
 
-Result<std::string> retire(Desk& desk, const Call& call) {
-  const auto generation = generation_of(call);
-  if (!generation) return generation.error();
-  const auto body =
-      body_of(call, {reason_parameter(), {"force", Type::boolean, false, "leave behind what is pending or in flight"}});
-  if (!body) return body.error();
-  const auto check = ops::check_retire(desk.store, *generation);
-  if (!check) return check.error();
-  if (auto allowed = ops::allow_retire(*check, body->flag("force")); !allowed) return std::move(allowed).error();
-  const auto retired =
-      desk.store.move_generation(*generation, GenerationState::retired, actor_of(call, *body->text("reason")));
-  if (!retired) return retired.error();
-  return ops::to_json(*retired);
+Result<std::string> retire(Context& context, const Call& call) {
+  SLUICE_TRY(const auto generation, generation_of(call));
+  SLUICE_TRY(
+      const auto body,
+      body_of(call, {optional_reason(), {"force", Type::boolean, false, "leave behind what is pending or in flight"}}));
+  SLUICE_TRY(const auto retired, ops::retire_generation(context.store, generation, body.flag("force"),
+                                                        actor_of(call, body.text("reason").value_or(""))));
+  return ops::to_json(retired);
 }
 
-Result<std::string> retire_check(Desk& desk, const Call& call) {
-  const auto generation = generation_of(call);
-  if (!generation) return generation.error();
-  const auto check = ops::check_retire(desk.store, *generation);
-  if (!check) return check.error();
-  return ops::to_json(*check);
+Result<std::string> retire_check(Context& context, const Call& call) {
+  SLUICE_TRY(const auto generation, generation_of(call));
+  SLUICE_TRY(const auto check, ops::check_retire(context.store, generation));
+  return ops::to_json(check);
 }
 
-Result<std::string> reroute(Desk& desk, const Call& call) {
-  const auto from = generation_of(call);
-  if (!from) return from.error();
-  const auto body = body_of(call, {{"to", Type::integer, true, "the generation that gets the events", 1},
-                                   reason_parameter(),
-                                   {"dry_run", Type::boolean, false, "only say how many would move"}});
-  if (!body) return body.error();
-  const auto plan = ops::plan_reroute(desk.store, *from, *body->integer("to"));
-  if (!plan) return plan.error();
-  if (body->flag("dry_run")) return ops::to_json(*plan, {}, true);
-  const auto report = ops::reroute(desk.store, *plan, kRerouteBatch, actor_of(call, *body->text("reason")),
+Result<std::string> reroute(Context& context, const Call& call) {
+  SLUICE_TRY(const auto from, generation_of(call));
+  SLUICE_TRY(const auto body, body_of(call, {{"to", Type::integer, true, "the generation that gets the events", 1},
+                                             reason_parameter(),
+                                             {"dry_run", Type::boolean, false, "only say how many would move"}}));
+  SLUICE_TRY(const auto plan, ops::plan_reroute(context.store, from, *body.integer("to")));
+  if (body.flag("dry_run")) return ops::to_json(plan, {}, true);
+  const auto report = ops::reroute(context.store, plan, kRerouteBatch, actor_of(call, *body.text("reason")),
                                    [](std::int64_t) { return true; });
   if (report.failed && report.moved == 0) return *report.failed;
-  return ops::to_json(*plan, report, false);
+  return ops::to_json(plan, report, false);
 }
 
 }  // namespace
 
-std::vector<Route> generation_routes(Desk& desk) {
-  return {reading_route(desk, "/v1/generations", list_generations),
-          changing_route(desk, {"/v1/generations", Role::admin, 201}, allocate),
-          changing_route(desk, {"/v1/generations/{generation}/activate", Role::admin}, activate),
-          changing_route(desk, {"/v1/generations/{generation}/drain", Role::admin}, drain),
-          changing_route(desk, {"/v1/generations/{generation}/retire", Role::admin}, retire),
-          reading_route(desk, "/v1/generations/{generation}/retire-check", retire_check),
-          changing_route(desk, {"/v1/generations/{generation}/reroute", Role::admin}, reroute)};
+std::vector<Route> generation_routes(Context& context) {
+  return {reading_route(context, "/v1/generations", list_generations),
+          changing_route(context, {"/v1/generations", Role::admin, 201}, allocate),
+          changing_route(context, {"/v1/generations/{generation}/activate", Role::admin}, activate),
+          changing_route(context, {"/v1/generations/{generation}/drain", Role::admin}, drain),
+          changing_route(context, {"/v1/generations/{generation}/retire", Role::admin}, retire),
+          reading_route(context, "/v1/generations/{generation}/retire-check", retire_check),
+          changing_route(context, {"/v1/generations/{generation}/reroute", Role::admin}, reroute)};
 }
 
 }  // namespace sluice::http

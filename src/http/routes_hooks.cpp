@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "core/json.hpp"
+#include "core/json_object.hpp"
 #include "core/utf8.hpp"
-#include "http/media_type.hpp"
-#include "http/target.hpp"
-#include "ops/json_object.hpp"
-#include "ops/webhook_inbox.hpp"
+#include "http/message.hpp"
+#include "http/router.hpp"
+#include "ops/webhook.hpp"
 
 namespace sluice::http {
 namespace {
@@ -49,18 +49,18 @@ Response refusal(const Error& error) {
 
 Response stored(std::span<const store::NewEvent> events, std::span<const store::PublishOutcome> outcomes) {
   const bool fresh = outcomes.front() == store::PublishOutcome::published;
-  return json_response(fresh ? 202 : 200, ops::JsonObject{}
+  return json_response(fresh ? 202 : 200, JsonObject{}
                                               .uuid("event_id", events.front().envelope.event_id())
                                               .text("outcome", fresh ? "published" : "duplicate")
                                               .str());
 }
 
-void receive(PublishDesk& desk, const Hooks& hooks, const Call& call, Respond respond) {
+void receive(PublishEndpoint& endpoint, const Hooks& hooks, const Call& call, Respond respond) {
   const std::string& source = call.path.at("source");
   const auto hook =
       std::find_if(hooks.begin(), hooks.end(), [&](const HookConfig& each) { return each.source == source; });
   if (hook == hooks.end()) return respond(problem(404, "not_found", "there is no hook `" + source + "`"));
-  const auto label = ops::verify_webhook(*hook, {call.request.headers, call.request.body, desk.now()});
+  const auto label = ops::verify_webhook(*hook, {call.request.headers, call.request.body, endpoint.now()});
   if (!label) return respond(refusal(label.error()));
   auto json = json_of(call.request);
   if (!json) {
@@ -70,29 +70,29 @@ void receive(PublishDesk& desk, const Hooks& hooks, const Call& call, Respond re
   if (!*json) return respond(problem(json->error()));
   auto request = ops::publish_request(*hook, *label, **std::move(json));
   if (!request) return respond(problem(request.error()));
-  if (request->payload.size() > desk.limits().payload_bytes) {
-    return respond(problem(413, "too_large",
-                           "the payload must be at most " + std::to_string(desk.limits().payload_bytes) + " bytes"));
+  if (request->payload.size() > endpoint.limits().payload_bytes) {
+    return respond(problem(
+        413, "too_large", "the payload must be at most " + std::to_string(endpoint.limits().payload_bytes) + " bytes"));
   }
-  auto event = desk.prepare(*std::move(request));
+  auto event = endpoint.prepare(*std::move(request));
   if (!event) return respond(problem(event.error()));
-  desk.store({*std::move(event)}, stored, std::move(respond));
+  endpoint.store({*std::move(event)}, stored, std::move(respond));
 }
 
 }  // namespace
 
-std::vector<Route> hook_routes(PublishDesk& desk, std::vector<HookConfig> hooks, OnHook on_hook) {
+std::vector<Route> hook_routes(PublishEndpoint& endpoint, std::vector<HookConfig> hooks, OnHook on_hook) {
   Route route;
   route.method = "POST";
   route.pattern = "/hooks/{source}";
   route.role = Role::anyone;
-  route.body_limit = kFormFactor * desk.limits().payload_bytes;
-  route.later = [&desk, known = std::make_shared<const Hooks>(std::move(hooks)), on_hook = std::move(on_hook)](
+  route.body_limit = kFormFactor * endpoint.limits().payload_bytes;
+  route.later = [&endpoint, known = std::make_shared<const Hooks>(std::move(hooks)), on_hook = std::move(on_hook)](
                     Call call, Respond respond) {
     const std::string& source = call.path.at("source");
     const bool declared =
         std::any_of(known->begin(), known->end(), [&](const auto& each) { return each.source == source; });
-    receive(desk, *known, call,
+    receive(endpoint, *known, call,
             [respond = std::move(respond), on_hook, label = declared ? source : "unknown"](Response response) {
               if (on_hook) on_hook(label, response.status);
               respond(std::move(response));

@@ -4,15 +4,15 @@
 #include <vector>
 
 #include "config/declared.hpp"
-#include "http/publish_desk.hpp"
 #include "http/router.hpp"
+#include "http/routes_publish.hpp"
 
 namespace sluice::http {
 
 /// Told of each delivery: the hook's name, or `unknown`, and the status that it was answered with.
 using OnHook = std::function<void(const std::string& source, int status)>;
 
-/// The desk outlives the server. Nothing but a genuine delivery is stored, and it is stored before the answer.
-std::vector<Route> hook_routes(PublishDesk& desk, std::vector<config::HookConfig> hooks, OnHook on_hook = {});
+/// The endpoint outlives the server. Nothing but a genuine delivery is stored, and it is stored before the answer.
+std::vector<Route> hook_routes(PublishEndpoint& endpoint, std::vector<config::HookConfig> hooks, OnHook on_hook = {});
 
 }  // namespace sluice::http

@@ -46,7 +46,7 @@ class HookRoute : public PublishFixture {
   }
   Response post(const std::string& source, Request request) { return ask(routes_, std::move(request), source); }
 
-  std::vector<Route> routes_ = hook_routes(desk_, hooks());
+  std::vector<Route> routes_ = hook_routes(endpoint_, hooks());
 };
 
 TEST_F(HookRoute, AGenuineDeliveryIsStoredBeforeTheAnswer) {
@@ -106,7 +106,7 @@ TEST_F(HookRoute, TextIsWrappedAndOtherMediaTypesAreRefused) {
 
 TEST_F(HookRoute, APayloadThatIsTooLargeIsRefused) {
   EXPECT_EQ(post("github", github("d-1", '"' + std::string(2000, 'x') + '"', "application/json")).status, 413);
-  EXPECT_GE(routes_.front().body_limit, desk_.limits().payload_bytes);
+  EXPECT_GE(routes_.front().body_limit, endpoint_.limits().payload_bytes);
 }
 
 TEST_F(HookRoute, WhatCouldNotBeStoredIsNotAcknowledged) {

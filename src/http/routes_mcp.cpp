@@ -2,9 +2,8 @@
 
 #include <utility>
 
-#include "http/media_type.hpp"
-#include "mcp/http_exchange.hpp"
-#include "mcp/server.hpp"
+#include "http/message.hpp"
+#include "mcp/transport.hpp"
 
 namespace sluice::http {
 namespace {
@@ -18,15 +17,15 @@ std::optional<std::string> text(const Request& request, std::string_view header)
 
 std::shared_ptr<McpEndpoint::Seat> McpEndpoint::seat_of(const Caller& caller) {
   const std::lock_guard lock{mutex_};
-  const Timestamp now = desk_.entropy.clock();
+  const Timestamp now = context_.entropy.clock();
   std::shared_ptr<Seat>& seat = seats_[caller.name + '/' + std::string{name(caller.role)}];
   if (seat && now - seat->since < options_.refill) return seat;
   mcp::Limits limits = options_.limits;
   limits.read_only = limits.read_only || caller.role < Role::operator_;
-  seat = std::make_shared<Seat>(mcp::Desk{desk_.store, desk_.entropy, options_.redaction, mcp::Allowance{limits},
-                                          std::nullopt, [this](const Uuid&) {
-                                            if (desk_.wake) desk_.wake();
-                                          }});
+  seat = std::make_shared<Seat>(mcp::Context{context_.store, context_.entropy, options_.redaction,
+                                             mcp::Allowance{limits}, std::nullopt, [this](const Uuid&) {
+                                               if (context_.wake) context_.wake();
+                                             }});
   seat->since = now;
   return seat;
 }
@@ -46,8 +45,8 @@ Response McpEndpoint::answer(const Call& call) {
   const std::lock_guard lock{seat->mutex};
   const mcp::HttpOutcome outcome = mcp::exchange(
       {text(request, "mcp-protocol-version"), text(request, "mcp-method"), text(request, "mcp-name"), request.body,
-       text(request, "mcp-session-id"), make_uuid_v7(desk_.entropy.clock(), desk_.entropy.random()).to_string()},
-      seat->tools, {desk_.version, call.caller.name, std::nullopt});
+       text(request, "mcp-session-id"), make_uuid_v7(context_.entropy.clock(), context_.entropy.random()).to_string()},
+      seat->tools, {context_.version, call.caller.name, std::nullopt});
   if (outcome.body.empty()) return {outcome.status, {}, {}, {}};
   Response response = json_response(outcome.status, outcome.body);
   if (outcome.session) response.with("Mcp-Session-Id", *outcome.session);

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "core/redact.hpp"
-#include "http/desk.hpp"
 #include "http/router.hpp"
+#include "http/routes.hpp"
 #include "mcp/tool.hpp"
 #include "mcp/toolbox.hpp"
 
@@ -23,7 +23,7 @@ struct McpOptions {
 /// Thread-safety: any thread; one call of a caller at a time.
 class McpEndpoint {
  public:
-  McpEndpoint(Desk& desk, McpOptions options) : desk_(desk), options_(std::move(options)) {}
+  McpEndpoint(Context& context, McpOptions options) : context_(context), options_(std::move(options)) {}
 
   Response answer(const Call& call);
 
@@ -32,15 +32,15 @@ class McpEndpoint {
 
  private:
   struct Seat {
-    explicit Seat(mcp::Desk at) : desk(std::move(at)), tools(desk) {}
+    explicit Seat(mcp::Context at) : context(std::move(at)), tools(context) {}
     std::mutex mutex;
-    mcp::Desk desk;
+    mcp::Context context;
     mcp::Toolbox tools;
     Timestamp since{};
   };
   std::shared_ptr<Seat> seat_of(const Caller& caller);
 
-  Desk& desk_;
+  Context& context_;
   McpOptions options_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Seat>, std::less<>> seats_;  // by the caller's name and role

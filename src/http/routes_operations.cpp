@@ -2,9 +2,10 @@
 #include <limits>
 #include <utility>
 
+#include "core/json_object.hpp"
+#include "core/try.hpp"
 #include "http/reading.hpp"
 #include "http/routes.hpp"
-#include "ops/json_object.hpp"
 #include "ops/operations.hpp"
 
 namespace sluice::http {
@@ -12,22 +13,22 @@ namespace {
 
 using ops::Parameter;
 using Type = Parameter::Type;
-constexpr int kMostPerSecond = 1'000'000;
+// Whatever the use case refuses: any other bound here would be a second opinion.
+constexpr std::int64_t kLeast = std::numeric_limits<int>::min();
+constexpr std::int64_t kMost = std::numeric_limits<int>::max();
 
 std::vector<Parameter> pace() {
-  return {{"rate", Type::integer, false, "events per second; 0: as fast as they are delivered", 0, kMostPerSecond},
-          {"canary", Type::integer, false, "this many first, and the rest when they went well", 0, kMostPerSecond},
-          {"stop_percent", Type::integer, false, "stops when more than this share fails again", 0, 100}};
+  return {{"rate", Type::integer, false, "events per second; 0: as fast as they are delivered", kLeast, kMost},
+          {"canary", Type::integer, false, "this many first, and the rest when they went well", kLeast, kMost},
+          {"stop_percent", Type::integer, false, "stops when more than this share fails again", kLeast, kMost}};
 }
 
-OperationSettings settings_of(const ops::Arguments& body, OperationSettings settings) {
-  const auto take = [&body](std::string_view name, int& into) {
-    if (const auto given = body.integer(name)) into = static_cast<int>(*given);
+ops::NewSettings settings_of(const ops::Arguments& body) {
+  const auto setting = [&body](std::string_view name) {
+    const auto given = body.integer(name);
+    return given ? std::optional{static_cast<int>(*given)} : std::nullopt;
   };
-  take("rate", settings.rate);
-  take("canary", settings.canary);
-  take("stop_percent", settings.stop_percent);
-  return settings;
+  return {setting("rate"), setting("canary"), setting("stop_percent")};
 }
 
 std::vector<Parameter> plan_parameters() {
@@ -37,7 +38,7 @@ std::vector<Parameter> plan_parameters() {
                              {"except", Type::uuids, false, "not these, of what the filter names"},
                              {"all", Type::boolean, false, "every dead letter, where no filter is given"},
                              {"to_generation", Type::integer, false, "of a replay; default: the newest live one", 1},
-                             {"reason", Type::text, false, "why; needed when it is started, at the latest"},
+                             {"reason", Type::reason, false, "why; needed when it is started, at the latest"},
                              {"dry_run", Type::boolean, false, "only say what would happen"}};
   for (const Parameter& parameter : pace()) all.push_back(parameter);
   return all;
@@ -50,9 +51,7 @@ Result<ops::BulkRequest> request_of(const ops::Arguments& body) {
     if (!known) return invalid("kind", "kind must be replay, discard or restore");
     request.kind = *known;
   }
-  auto query = ops::EventQuery::parse(body.text("filter").value_or(""));
-  if (!query) return std::move(query).error();
-  request.query = *std::move(query);
+  SLUICE_TRY(request.query, ops::EventQuery::parse(body.text("filter").value_or("")));
   request.event_ids = body.uuids("event_ids");
   request.except = body.uuids("except");
   if (!request.event_ids.empty() && (!request.query.empty() || !request.except.empty())) {
@@ -62,11 +61,11 @@ Result<ops::BulkRequest> request_of(const ops::Arguments& body) {
     return invalid("filter", "say which events: filter, event_ids, or all: true for every dead letter");
   }
   request.to_generation = body.integer("to_generation");
-  request.settings = settings_of(body, {});
+  request.settings = ops::changed(request.settings, settings_of(body));
   return request;
 }
 
-Response plan(Desk& desk, const Call& call) {
+Response plan(Context& context, const Call& call) {
   if (auto refusal = refuse_media(call)) return *std::move(refusal);
   const auto body = body_of(call, plan_parameters());
   if (!body) return problem(body.error());
@@ -74,104 +73,85 @@ Response plan(Desk& desk, const Call& call) {
   if (!request) return problem(request.error());
   const store::Actor actor = actor_of(call, body->text("reason").value_or(""));
   if (body->flag("dry_run")) {
-    const auto forecast = ops::forecast_bulk(desk.store, *request, actor, desk.entropy);
+    const auto forecast = ops::forecast_bulk(context.store, *request, actor, context.entropy);
     return forecast ? json_response(200, ops::to_json(*forecast, request->kind)) : problem(forecast.error());
   }
-  const auto planned = ops::plan_bulk(desk.store, *request, actor, desk.entropy);
+  const auto planned = ops::plan_bulk(context.store, *request, actor, context.entropy);
   if (!planned) return problem(planned.error());
   return json_response(planned->operation.progress.counts.total > 0 ? 201 : 200, ops::to_json(*planned));
 }
 
-Result<std::string> start(Desk& desk, const Call& call) {
-  const auto id = id_of(call);
-  if (!id) return id.error();
+Result<std::string> start(Context& context, const Call& call) {
+  SLUICE_TRY(const auto id, id_of(call));
   std::vector<Parameter> parameters = pace();
   parameters.push_back({"count", Type::integer, true, "how many events the plan holds, as a confirmation", 0});
   parameters.push_back(reason_parameter());
-  const auto body = body_of(call, parameters);
-  if (!body) return body.error();
-  const auto planned = desk.store.operation(*id);
-  if (!planned) return planned.error();
-  const OperationSettings settings = settings_of(*body, planned->progress.settings);
-  if (auto checked = ops::check_settings(settings); !checked) return std::move(checked).error();
-  const auto started =
-      desk.store.start_operation(*id, *body->integer("count"), settings, actor_of(call, *body->text("reason")));
-  if (!started) return started.error();
-  if (desk.wake) desk.wake();
-  return ops::to_json(*started);
+  SLUICE_TRY(const auto body, body_of(call, parameters));
+  SLUICE_TRY(const auto started,
+             ops::start_operation(context.store, {id, *body.integer("count"), settings_of(body), std::nullopt},
+                                  actor_of(call, *body.text("reason"))));
+  if (context.wake) context.wake();
+  return ops::to_json(started);
 }
 
-Result<std::string> list_operations(Desk& desk, const Call& call) {
-  if (auto known = check_query(call, {"limit"}); !known) return std::move(known).error();
-  const auto limit = number_parameter(call, "limit", 50, 1, ops::kMaxPage);
-  if (!limit) return limit.error();
-  const auto found = desk.store.operations(*limit);
-  if (!found) return found.error();
-  std::vector<std::string> texts;
-  for (const auto& operation : *found) texts.push_back(ops::to_json(operation));
-  return ops::JsonObject{}.array("operations", texts).str();
+Result<std::string> list_operations(Context& context, const Call& call) {
+  SLUICE_CHECK(check_query(call, {"limit"}));
+  SLUICE_TRY(const auto limit, number_parameter(call, "limit", 50, 1, ops::kMaxPage));
+  SLUICE_TRY(const auto found, ops::list_operations(context.store, limit));
+  return ops::to_json(found);
 }
 
-Result<std::string> show_operation(Desk& desk, const Call& call) {
-  const auto id = id_of(call);
-  if (!id) return id.error();
-  const auto found = desk.store.operation(*id);
-  if (!found) return found.error();
-  return ops::to_json(*found);
+Result<std::string> show_operation(Context& context, const Call& call) {
+  SLUICE_TRY(const auto id, id_of(call));
+  SLUICE_TRY(const auto found, ops::find_operation(context.store, id));
+  return ops::to_json(found);
 }
 
-Result<std::string> items(Desk& desk, const Call& call) {
-  if (auto known = check_query(call, {"limit", "after"}); !known) return std::move(known).error();
-  const auto id = id_of(call);
-  if (!id) return id.error();
-  const auto limit = number_parameter(call, "limit", 100, 1, ops::kMaxPage);
-  if (!limit) return limit.error();
-  const auto after = number_parameter(call, "after", 0, 0, std::numeric_limits<int>::max());
-  if (!after) return after.error();
-  if (const auto exists = desk.store.operation(*id); !exists) return exists.error();
-  const auto found = desk.store.operation_items(*id, *limit, *after);
-  if (!found) return found.error();
-  std::vector<std::string> texts;
-  for (const auto& item : *found) texts.push_back(ops::to_json(item));
-  ops::JsonObject object;
-  object.array("items", texts);
-  const bool full = found->size() == static_cast<std::size_t>(*limit);
-  return full ? object.number("next_after", found->back().place).str() : object.raw("next_after", "null").str();
+Result<std::string> items(Context& context, const Call& call) {
+  SLUICE_CHECK(check_query(call, {"limit", "after"}));
+  SLUICE_TRY(const auto id, id_of(call));
+  SLUICE_TRY(const auto limit, number_parameter(call, "limit", 100, 1, ops::kMaxPage));
+  SLUICE_TRY(const auto after, number_parameter(call, "after", 0, 0, std::numeric_limits<int>::max()));
+  SLUICE_TRY(const auto found, ops::list_items(context.store, id, limit, after));
+  return ops::to_json(found);
 }
 
-Result<std::string> change(Desk& desk, const Call& call, store::OperationChange::What what) {
-  const auto id = id_of(call);
-  if (!id) return id.error();
-  std::vector<Parameter> parameters{{"reason", Type::text, false, "why; the audit keeps it"}};
+Result<std::string> change(Context& context, const Call& call, store::OperationChange::What what) {
+  SLUICE_TRY(const auto id, id_of(call));
+  std::vector<Parameter> parameters{optional_reason()};
   const bool rate = what == store::OperationChange::What::rate;
-  if (rate) parameters.push_back({"rate", Type::integer, true, "events per second; 0: no limit", 0, kMostPerSecond});
-  const auto body = body_of(call, parameters);
-  if (!body) return body.error();
-  const store::OperationChange wanted{what, rate ? static_cast<int>(*body->integer("rate")) : 0};
-  const auto changed = desk.store.change_operation(*id, wanted, actor_of(call, body->text("reason").value_or("")));
-  if (!changed) return changed.error();
-  if (desk.wake) desk.wake();
-  return ops::to_json(*changed);
+  if (rate) parameters.push_back({"rate", Type::integer, true, "events per second; 0: no limit", kLeast, kMost});
+  SLUICE_TRY(const auto body, body_of(call, parameters));
+  const store::OperationChange wanted{what, rate ? static_cast<int>(*body.integer("rate")) : 0};
+  SLUICE_TRY(const auto changed,
+             ops::steer_operation(context.store, id, wanted, actor_of(call, body.text("reason").value_or(""))));
+  if (context.wake) context.wake();
+  return ops::to_json(changed);
 }
 
-Route steering_route(Desk& desk, const std::string& verb, store::OperationChange::What what) {
-  return changing_route(desk, {"/v1/operations/{id}/" + verb},
-                        [what](Desk& at, const Call& call) { return change(at, call, what); });
+Route steering_route(Context& context, const std::string& verb, store::OperationChange::What what) {
+  return changing_route(context, {"/v1/operations/{id}/" + verb},
+                        [what](Context& at, const Call& call) { return change(at, call, what); });
 }
 
 }  // namespace
 
-std::vector<Route> operation_routes(Desk& desk) {
+std::vector<Route> operation_routes(Context& context) {
   using What = store::OperationChange::What;
-  return {{"POST", "/v1/plans", Role::operator_, kListBody, [&desk](const Call& call) { return plan(desk, call); }, {}},
-          changing_route(desk, {"/v1/operations/{id}/start", Role::operator_, 202}, start),
-          reading_route(desk, "/v1/operations", list_operations),
-          reading_route(desk, "/v1/operations/{id}", show_operation),
-          reading_route(desk, "/v1/operations/{id}/items", items),
-          steering_route(desk, "pause", What::pause),
-          steering_route(desk, "resume", What::resume),
-          steering_route(desk, "cancel", What::cancel),
-          steering_route(desk, "rate", What::rate)};
+  return {{"POST",
+           "/v1/plans",
+           Role::operator_,
+           kListBody,
+           [&context](const Call& call) { return plan(context, call); },
+           {}},
+          changing_route(context, {"/v1/operations/{id}/start", Role::operator_, 202}, start),
+          reading_route(context, "/v1/operations", list_operations),
+          reading_route(context, "/v1/operations/{id}", show_operation),
+          reading_route(context, "/v1/operations/{id}/items", items),
+          steering_route(context, "pause", What::pause),
+          steering_route(context, "resume", What::resume),
+          steering_route(context, "cancel", What::cancel),
+          steering_route(context, "rate", What::rate)};
 }
 
 }  // namespace sluice::http

@@ -28,7 +28,7 @@ class PublishRoute : public PublishFixture {
   }
   Response post(std::string body) { return post("application/json", std::move(body)); }
 
-  std::vector<Route> routes_ = publish_routes(desk_);
+  std::vector<Route> routes_ = publish_routes(endpoint_);
 };
 
 TEST_F(PublishRoute, OneEventIsStoredAndToldAsTheCommandLineTellsIt) {

@@ -1,117 +1,141 @@
-// Who am I, and how is everything: me, overview, status, doctor, workers, subscriptions, storage, audit.
+// Who am I, and how is everything: me, overview, status, doctor, workers, subscriptions, storage, audit; and for
+// machines that watch: health, metrics, and the contract of this API.
 #include <utility>
 
+#include "core/json_object.hpp"
+#include "core/try.hpp"
+#include "http/openapi.hpp"
 #include "http/reading.hpp"
 #include "http/routes.hpp"
-#include "ops/audit_list.hpp"
+#include "ops/audit.hpp"
 #include "ops/doctor.hpp"
-#include "ops/json_object.hpp"
 #include "ops/overview.hpp"
+#include "ops/schema.hpp"
 #include "ops/status_report.hpp"
-#include "ops/storage_report.hpp"
+#include "ops/storage.hpp"
 #include "ops/subscriptions.hpp"
-#include "ops/when.hpp"
-#include "ops/workers.hpp"
+#include "ops/event_query.hpp"
 
 namespace sluice::http {
 namespace {
 
-Result<std::string> me(Desk& desk, const Call& call) {
-  return ops::JsonObject{}
+Result<std::string> me(Context& context, const Call& call) {
+  return JsonObject{}
       .text("name", call.caller.name)
       .text("role", name(call.caller.role))
-      .text("version", desk.version)
-      .text("store", desk.store.display_name())
-      .number("generation", desk.generation)
+      .text("version", context.version)
+      .text("store", ops::name_of(context.store))
+      .number("generation", context.generation)
       .boolean("tokens_required", call.caller.by_token)
-      .boolean("read_only", desk.read_only)
-      .raw("capabilities", ops::JsonObject{}.boolean("listen", desk.store.capabilities().listen).str())
+      .boolean("read_only", context.read_only)
+      .raw("capabilities", JsonObject{}.boolean("listen", ops::listens(context.store)).str())
       .str();
 }
 
-Result<std::string> overview(Desk& desk, const Call& call) {
-  if (auto known = check_query(call, {"window"}); !known) return std::move(known).error();
-  const auto window = ops::parse_window(call.request.parameter("window").value_or("1h"));
-  if (!window) return window.error();
-  return desk.overview(*window);
+Result<std::string> overview(Context& context, const Call& call) {
+  SLUICE_CHECK(check_query(call, {"window"}));
+  SLUICE_TRY(const auto window, ops::parse_window(call.request.parameter("window").value_or("1h")));
+  return context.overview(window);
 }
 
-Result<std::string> storage(Desk& desk, const Call&) {
-  const auto report = ops::report_storage(desk.store, desk.retention);
-  if (!report) return report.error();
-  return ops::to_json(*report);
+Result<std::string> storage(Context& context, const Call&) {
+  SLUICE_TRY(const auto report, ops::report_storage(context.store, context.retention));
+  return ops::to_json(report);
 }
 
-Result<std::string> status(Desk& desk, const Call&) {
-  const auto report = ops::report_status(desk.store);
-  if (!report) return report.error();
-  return ops::to_json(*report);
+Result<std::string> status(Context& context, const Call&) {
+  SLUICE_TRY(const auto report, ops::report_status(context.store));
+  return ops::to_json(report);
 }
 
-Result<std::string> doctor(Desk& desk, const Call&) {
-  return ops::to_json(ops::examine(desk.store, {desk.retention, desk.entropy.clock}));
+Result<std::string> doctor(Context& context, const Call&) {
+  return ops::to_json(ops::examine(context.store, {context.retention, context.entropy.clock}));
 }
 
-Result<std::string> workers(Desk& desk, const Call&) {
-  const auto seen = ops::list_workers(desk.store);
-  if (!seen) return seen.error();
+Result<std::string> workers(Context& context, const Call&) {
+  SLUICE_TRY(const auto seen, ops::list_workers(context.store));
   std::vector<std::string> texts;
-  for (const auto& worker : seen->workers) texts.push_back(ops::to_json(worker, seen->now));
-  return ops::JsonObject{}.time("now", seen->now).array("workers", texts).str();
+  for (const auto& worker : seen.workers) texts.push_back(ops::to_json(worker, seen.now));
+  return JsonObject{}.time("now", seen.now).array("workers", texts).str();
 }
 
-Result<std::string> subscriptions(Desk& desk, const Call&) {
-  const auto all = ops::list_subscriptions(desk.store);
-  if (!all) return all.error();
+Result<std::string> subscriptions(Context& context, const Call&) {
+  SLUICE_TRY(const auto all, ops::list_subscriptions(context.store));
   std::vector<std::string> texts;
-  for (const auto& one : *all) texts.push_back(ops::to_json(one));
-  return ops::JsonObject{}.array("subscriptions", texts).str();
+  for (const auto& one : all) texts.push_back(ops::to_json(one));
+  return JsonObject{}.array("subscriptions", texts).str();
 }
 
-Result<void> take_time(Desk& desk, const Call& call, std::string_view name, std::optional<Timestamp>& into) {
+Result<void> take_time(Context& context, const Call& call, std::string_view name, std::optional<Timestamp>& into) {
   const auto text = call.request.parameter(name);
   if (!text) return {};
-  const auto now = desk.store.now();
-  if (!now) return now.error();
-  into = ops::parse_when(*text, *now);
+  SLUICE_TRY(const auto now, ops::now(context.store));
+  into = ops::parse_when(*text, now);
   if (into) return {};
   return invalid(std::string{name},
                  std::string{name} + " must be a duration like 2h or a time like " + "2026-04-25T01:43:02Z");
 }
 
-Result<std::string> audit(Desk& desk, const Call& call) {
-  if (auto known = check_query(call, {"actor", "surface", "action", "event_id", "since", "until", "limit", "cursor"});
-      !known) {
-    return std::move(known).error();
-  }
+Result<std::string> audit(Context& context, const Call& call) {
+  SLUICE_CHECK(check_query(call, {"actor", "surface", "action", "event_id", "since", "until", "limit", "cursor"}));
   ops::AuditRequest request;
   const auto text = [&call](std::string_view name) { return call.request.parameter(name).value_or(""); };
   request.filter.actor = text("actor");
   request.filter.surface = text("surface");
   request.filter.action = text("action");
   if (const auto id = call.request.parameter("event_id")) {
-    const auto parsed = Uuid::parse(*id, "event_id");
-    if (!parsed) return parsed.error();
-    request.filter.event_id = *parsed;
+    SLUICE_TRY(request.filter.event_id, Uuid::parse(*id, "event_id"));
   }
-  if (auto taken = take_time(desk, call, "since", request.filter.since); !taken) return std::move(taken).error();
-  if (auto taken = take_time(desk, call, "until", request.filter.until); !taken) return std::move(taken).error();
-  const auto limit = number_parameter(call, "limit", request.limit, 1, ops::kMaxPage);
-  if (!limit) return limit.error();
-  request.limit = *limit;
+  SLUICE_CHECK(take_time(context, call, "since", request.filter.since));
+  SLUICE_CHECK(take_time(context, call, "until", request.filter.until));
+  SLUICE_TRY(request.limit, number_parameter(call, "limit", request.limit, 1, ops::kMaxPage));
   request.cursor = call.request.parameter("cursor");
-  const auto found = ops::list_audit(desk.store, request);
-  if (!found) return found.error();
-  return ops::to_json(*found);
+  SLUICE_TRY(const auto found, ops::list_audit(context.store, request));
+  return ops::to_json(found);
+}
+
+Route probe(std::string pattern, Role role, Answer answer) {
+  return {"GET", std::move(pattern), role, 0, std::move(answer), {}};
+}
+
+// The process answers; whether the store does is asked by the other one.
+Response health(const Call&) { return json_response(200, R"({"status":"ok"})"); }
+
+Response readiness(Context& context) {
+  if (context.ready && !context.ready()) return problem(503, "stopping", "the daemon is stopping");
+  // The subscriptions, because a database can answer and have lost its schema.
+  if (const auto ready = ops::check_ready(context.store, context.generation); !ready) {
+    Error error = ready.error();
+    error.code = ErrorCode::unavailable;
+    return problem(error);
+  }
+  if (const auto trouble = context.trouble ? context.trouble() : std::nullopt) {
+    return problem(503, "not_delivering", "the workers cannot claim or settle events: " + trouble->message);
+  }
+  return json_response(200, R"({"status":"ok"})");
+}
+
+Response metrics(Context& context, const Call& call) {
+  Exposed exposed = context.metrics(call.request.header("accept").value_or(""));
+  Response response{200, {}, std::move(exposed.text), {}};
+  response.with("Content-Type", std::move(exposed.type));
+  return response;
 }
 
 }  // namespace
 
-std::vector<Route> system_routes(Desk& desk) {
-  return {reading_route(desk, "/v1/me", me),           reading_route(desk, "/v1/overview", overview),
-          reading_route(desk, "/v1/status", status),   reading_route(desk, "/v1/doctor", doctor),
-          reading_route(desk, "/v1/workers", workers), reading_route(desk, "/v1/subscriptions", subscriptions),
-          reading_route(desk, "/v1/storage", storage), reading_route(desk, "/v1/audit", audit)};
+std::vector<Route> system_routes(Context& context) {
+  return {reading_route(context, "/v1/me", me),           reading_route(context, "/v1/overview", overview),
+          reading_route(context, "/v1/status", status),   reading_route(context, "/v1/doctor", doctor),
+          reading_route(context, "/v1/workers", workers), reading_route(context, "/v1/subscriptions", subscriptions),
+          reading_route(context, "/v1/storage", storage), reading_route(context, "/v1/audit", audit)};
+}
+
+std::vector<Route> probe_routes(Context& context) {
+  return {probe("/healthz", Role::anyone, health),
+          probe("/readyz", Role::anyone, [&context](const Call&) { return readiness(context); }),
+          probe("/metrics", Role::viewer, [&context](const Call& call) { return metrics(context, call); }),
+          probe("/openapi.json", Role::anyone, [](const Call&) { return json_response(200, std::string{kOpenApi}); })};
 }
 
 }  // namespace sluice::http

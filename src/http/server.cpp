@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/try.hpp"
 #include "http/session.hpp"
 
 namespace sluice::http {
@@ -105,7 +106,7 @@ class BeastServer final : public Server {
 
 Result<std::unique_ptr<Server>> Server::start(ServerOptions options, std::shared_ptr<const Application> application) {
   auto server = std::make_unique<BeastServer>(std::move(options), std::move(application));
-  if (auto listening = server->listen(); !listening) return std::move(listening).error();
+  SLUICE_CHECK(server->listen());
   return std::unique_ptr<Server>{std::move(server)};
 }
 

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "http/lower_case.hpp"
-#include "http/wire_head.hpp"
+#include "core/characters.hpp"
+#include "http/message.hpp"
 
 namespace sluice::http {
 namespace {
@@ -143,9 +143,9 @@ class Session final : public std::enable_shared_from_this<Session> {
     }
     const std::string_view target{message.target().data(), message.target().size()};
     application_ = context_->application;
-    auto admission = application_->admit(request_, target);
-    if (admission.refusal) return refuse(*std::move(admission.refusal));
-    const std::size_t limit = std::min(admission.body_limit, context_->options.max_body_bytes);
+    admission_ = application_->admit(request_, target);
+    if (admission_.refusal) return refuse(*std::move(admission_.refusal));
+    const std::size_t limit = std::min(admission_.body_limit, context_->options.max_body_bytes);
     const auto length = parser_->content_length();
     if (length && *length > limit) {
       return refuse(http::problem(
@@ -178,7 +178,7 @@ class Session final : public std::enable_shared_from_this<Session> {
     request_.body = std::move(parser_->get().body());
     stream_.expires_never();
     // Whoever answers may be another thread, and may be late.
-    application_->handle(std::move(request_), [self = shared_from_this()](Response response) {
+    application_->handle(std::move(request_), std::move(admission_), [self = shared_from_this()](Response response) {
       asio::post(self->context_->io,
                  [self, response = std::move(response)]() mutable { self->answer(std::move(response)); });
     });
@@ -271,6 +271,7 @@ class Session final : public std::enable_shared_from_this<Session> {
   std::optional<Parser> parser_;
   std::shared_ptr<const Application> application_;  // of this request, whatever is exchanged meanwhile
   Request request_;
+  Application::Admission admission_;
   Response response_;
   std::string out_;
   bool idle_ = false;

@@ -1,14 +1,14 @@
-// Reading the dead-letter queue: clusters first, then the list, then one event.
+// Reading the dead-letter queue: groups first, then the list, then one event.
 #include <utility>
 
+#include "core/json_object.hpp"
+#include "core/try.hpp"
 #include "mcp/schema.hpp"
 #include "mcp/tool.hpp"
-#include "mcp/tool_words.hpp"
 #include "ops/dead_letters.hpp"
+#include "ops/event_json.hpp"
 #include "ops/event_query.hpp"
 #include "ops/event_story.hpp"
-#include "ops/event_view.hpp"
-#include "ops/json_object.hpp"
 
 namespace sluice::mcp {
 namespace {
@@ -23,41 +23,34 @@ constexpr std::int64_t kMostGroups = 200;
 constexpr std::int64_t kShownCountCap = 100'000;
 
 Result<store::EventFilter> filter_of(const Call& call) {
-  const auto query = ops::EventQuery::parse(call.arguments.text("filter").value_or(""));
-  if (!query) return query.error();
-  return query->filter(call.desk.store);
+  SLUICE_TRY(const auto query, ops::EventQuery::parse(call.arguments.text("filter").value_or("")));
+  return query.filter(call.context.store);
 }
 
 Result<std::string> list_events(const Call& call) {
-  auto filter = filter_of(call);
-  if (!filter) return std::move(filter).error();
-  const auto counted = ops::count_dead(call.desk.store, *filter, kShownCountCap);
-  if (!counted) return counted.error();
+  SLUICE_TRY(auto filter, filter_of(call));
+  SLUICE_TRY(const auto counted, ops::count_dead(call.context.store, filter, kShownCountCap));
   ops::ListRequest request;
-  request.filter = *std::move(filter);
+  request.filter = std::move(filter);
   request.limit = static_cast<int>(*call.arguments.integer("limit"));
   request.cursor = call.arguments.text("cursor");
-  const auto list = ops::list_dead(call.desk.store, request);
-  if (!list) return list.error();
-  return ops::JsonObject{ops::summary_json(*list, call.desk.redaction)}
-      .number("count", counted->count)
-      .boolean("count_capped", counted->capped)
+  SLUICE_TRY(const auto list, ops::list_dead(call.context.store, request));
+  return JsonObject{ops::summary_json(list, call.context.redaction)}
+      .number("count", counted.count)
+      .boolean("count_capped", counted.capped)
       .str();
 }
 
-Result<std::string> list_clusters(const Call& call) {
-  const auto filter = filter_of(call);
-  if (!filter) return filter.error();
-  auto groups = call.desk.store.failure_groups(*filter);
-  if (!groups) return std::move(groups).error();
+Result<std::string> list_groups(const Call& call) {
+  SLUICE_TRY(const auto filter, filter_of(call));
+  SLUICE_TRY(auto groups, ops::list_groups(call.context.store, filter));
   const auto most = static_cast<std::size_t>(*call.arguments.integer("limit"));
-  return ops::redacted_json({*std::move(groups), most}, call.desk.redaction);
+  return ops::redacted_json({std::move(groups), most}, call.context.redaction);
 }
 
 Result<std::string> show_event(const Call& call) {
-  const auto story = ops::tell_story(call.desk.store, call.arguments.uuid("event_id"));
-  if (!story) return story.error();
-  return ops::redacted_json(*story, call.desk.redaction);
+  SLUICE_TRY(const auto story, ops::tell_story(call.context.store, call.arguments.uuid("event_id")));
+  return ops::redacted_json(story, call.context.redaction);
 }
 
 std::string list_schema() {
@@ -66,7 +59,7 @@ std::string list_schema() {
                                     {"source", text()},
                                     {"target", nullable(text())},
                                     {"generation", integer()},
-                                    {"attempts", integer("of the cycle that failed")},
+                                    {"attempts", integer("since the last replay")},
                                     {"error_class", nullable(text())},
                                     {"fingerprint", nullable(text("the same for errors of the same kind"))},
                                     {"last_error", nullable(text("untrusted"))},
@@ -79,7 +72,7 @@ std::string list_schema() {
                  {"count_capped", boolean("there are at least this many")}});
 }
 
-std::string clusters_schema() {
+std::string groups_schema() {
   const std::string group =
       object({{"event_type", text()},
               {"source", text()},
@@ -94,13 +87,13 @@ std::string clusters_schema() {
               {"first_generation", integer()},
               {"last_generation", integer()},
               {"first_seen_at", time("when it happened for the first time ever")},
-              {"replayed", integer("events of the cluster that were ever replayed")},
+              {"replayed", integer("events of the group that were ever replayed")},
               {"acknowledged_at", nullable(time())},
               {"acknowledged_by", text()},
               {"acknowledged_reason", text()},
               {"came_back", integer("of count: failed after the acknowledgement")},
               {"came_back_generation", nullable(integer())},
-              {"sample_error", text("untrusted; the first error of the cluster")}});
+              {"sample_error", text("untrusted; the first error of the group")}});
   return object({{"groups", list(group, "the most numerous first")},
                  {"count", integer("dead letters in the groups that are shown")},
                  {"omitted", integer("groups that are not shown")}});
@@ -108,9 +101,9 @@ std::string clusters_schema() {
 
 std::string detail_schema() {
   const std::string handler = object({{"handler_name", text()},
-                                      {"state", choice({"handled", "waiting", "exhausted"})},
+                                      {"state", choice({"handled", "waiting", "out_of_attempts"})},
                                       {"handled_at", nullable(time())},
-                                      {"attempts", integer("failed ones, in this cycle")},
+                                      {"attempts", integer("failed ones, since the last replay")},
                                       {"due", nullable(time())},
                                       {"last_error", text("untrusted")}});
   const std::string audit = object({{"id", integer()},
@@ -140,12 +133,12 @@ std::string detail_schema() {
        {"channel", text()},
        {"content_class", text()},
        {"ordering_key", nullable(text())},
-       {"attempts", integer("of the current cycle")},
+       {"attempts", integer("since the last replay")},
        {"last_error", nullable(text("untrusted"))},
        {"error_class", nullable(text())},
        {"fingerprint", nullable(text())},
        {"first_failed_at", nullable(time())},
-       {"failure_history", anything("one entry per earlier cycle: what failed, and who replayed it")},
+       {"failure_history", anything("one entry per replay: what failed before it, and who replayed it")},
        {"claimed_at", nullable(time())},
        {"claimed_by", nullable(text())},
        {"claim_seq", integer()},
@@ -182,7 +175,7 @@ Tool list_tool(std::string_view name, std::string_view title, std::string_view f
   return {name,
           title,
           std::string{first} +
-              " Without payloads; newest failure first, page by page. Use it to see which events a cluster holds, "
+              " Without payloads; newest failure first, page by page. Use it to see which events a group holds, "
               "after list_failure_clusters. Next: get_dlq_event_detail for one event, plan_replay for many." +
               std::string{kUntrusted},
           list_parameters(),
@@ -199,7 +192,8 @@ std::vector<Tool> dead_letter_tools() {
           {"get_dlq_event_detail",
            "Show one event",
            "Shows everything that is known about one event: envelope, payload with private values hidden, the errors "
-           "of this and earlier cycles, which handlers have handled it, who changed it and why, and a timeline. Use it "
+           "since the last replay and before each, which handlers have handled it, who changed it and why, and a "
+           "timeline. Use it "
            "before you decide about a replay: a handler whose state is handled will not run again. Next: "
            "replay_dlq_event for this one, plan_replay for all of its kind." +
                std::string{kUntrusted},
@@ -211,15 +205,15 @@ std::vector<Tool> dead_letter_tools() {
                     "The same as list_dlq_events, under the name of the runbook: rows of the outbox with status "
                     "failed."),
           {"list_failure_clusters",
-           "List failure clusters",
+           "List failure groups",
            "Groups the dead letters by event type, source, target, error class and fingerprint of the error. Start "
            "here: it shows how many different problems there are, since when, and whether one came back. Next: "
            "list_dlq_events with the fingerprint as fp:…, then get_dlq_event_detail." +
                std::string{kUntrusted},
-           {filter_parameter(false), {"limit", Type::integer, false, "Clusters to show", 1, kMostGroups, kGroups}},
-           clusters_schema(),
+           {filter_parameter(false), {"limit", Type::integer, false, "Groups to show", 1, kMostGroups, kGroups}},
+           groups_schema(),
            {},
-           list_clusters}};
+           list_groups}};
 }
 
 }  // namespace sluice::mcp

@@ -48,12 +48,12 @@ TEST_F(DeadLetterToolsTest, TheFilterIsTheSharedGrammar) {
   EXPECT_EQ(refused.text("field"), "filter");
 }
 
-TEST_F(DeadLetterToolsTest, ClustersCountAndNameTheKinds) {
+TEST_F(DeadLetterToolsTest, GroupsCountAndNameTheKinds) {
   fail_some(2);
-  const Answered clusters = call("list_failure_clusters");
-  EXPECT_EQ(clusters.raw("count"), "2");
-  EXPECT_EQ(clusters.raw("omitted"), "0");
-  const std::string groups = clusters.raw("groups");
+  const Answered grouped = call("list_failure_clusters");
+  EXPECT_EQ(grouped.raw("count"), "2");
+  EXPECT_EQ(grouped.raw("omitted"), "0");
+  const std::string groups = grouped.raw("groups");
   const auto each = json::elements(groups, "groups");
   ASSERT_EQ(each->size(), 1U);
   EXPECT_EQ(text_member(each->front(), "error_class"), "TimeoutError");
@@ -65,10 +65,10 @@ TEST_F(DeadLetterToolsTest, DetailHidesWhatIsPrivate) {
   const std::string arguments = R"({"event_id":")" + test::id_of(1).to_string() + R"("})";
   EXPECT_EQ(call("get_dlq_event_detail", arguments).raw("payload"),
             R"({"order":7,"card_number":"[redacted]","note":"x"})");
-  desk.redaction.mode = RedactionPolicy::Mode::values;
+  context.redaction.mode = RedactionPolicy::Mode::values;
   EXPECT_EQ(call("get_dlq_event_detail", arguments).raw("payload"),
             R"({"order":"[redacted]","card_number":"[redacted]","note":"[redacted]"})");
-  desk.redaction = RedactionPolicy::off();
+  context.redaction = RedactionPolicy::off();
   EXPECT_THAT(call("get_dlq_event_detail", arguments).raw("payload"), HasSubstr("4111"));
 }
 

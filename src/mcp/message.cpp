@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "core/json.hpp"
-#include "ops/json_object.hpp"
+#include "core/json_object.hpp"
 
 namespace sluice::mcp {
 namespace {
@@ -39,6 +39,21 @@ Parts parts_of(const std::vector<json::Member>& members) {
 
 }  // namespace
 
+std::optional<std::string_view> member(std::string_view object, std::string_view name) {
+  const auto members = json::members(object, name);
+  if (!members) return std::nullopt;
+  for (const auto& one : *members) {
+    if (one.name == name) return one.value;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> text_member(std::string_view object, std::string_view name) {
+  const auto raw = member(object, name);
+  auto text = json::string_value(raw.value_or(""), name);
+  return text ? std::optional{*std::move(text)} : std::nullopt;
+}
+
 std::variant<Message, Fault> read_message(std::string_view text) {
   const auto kind = json::check(text, kMessageField);
   if (!kind) return Fault{FaultCode::parse_error, kind.error().message};
@@ -59,14 +74,14 @@ std::variant<Message, Fault> read_message(std::string_view text) {
 }
 
 std::string result_message(std::string_view id, std::string_view result) {
-  return ops::JsonObject{}.text("jsonrpc", "2.0").raw("id", id).raw("result", result).str();
+  return JsonObject{}.text("jsonrpc", "2.0").raw("id", id).raw("result", result).str();
 }
 
 std::string fault_message(const Fault& fault) {
-  ops::JsonObject error;
+  JsonObject error;
   error.number("code", static_cast<int>(fault.code)).text("message", fault.message);
   if (!fault.data.empty()) error.raw("data", fault.data);
-  return ops::JsonObject{}.text("jsonrpc", "2.0").raw("id", fault.id).raw("error", error.str()).str();
+  return JsonObject{}.text("jsonrpc", "2.0").raw("id", fault.id).raw("error", error.str()).str();
 }
 
 }  // namespace sluice::mcp

@@ -1,11 +1,20 @@
-// JSON-RPC 2.0 as MCP uses it: one message in, at most one out. Slices of the text, no tree.
+// JSON-RPC 2.0 as MCP uses it: one message in, at most one out. Slices of the text, no tree; single members of objects
+// for the few that the protocol asks for.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 
 namespace sluice::mcp {
+
+/// The member's JSON text; none when it is missing or `object` is no object.
+std::optional<std::string_view> member(std::string_view object, std::string_view name);
+/// Its text; none when it is missing or no string.
+std::optional<std::string> text_member(std::string_view object, std::string_view name);
+
+// JSON-RPC 2.0 as MCP uses it: one message in, at most one out. Slices of the text, no tree.
 
 enum class FaultCode {
   parse_error = -32700,

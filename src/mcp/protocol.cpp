@@ -4,14 +4,12 @@
 #include <utility>
 
 #include "core/json.hpp"
-#include "mcp/actor.hpp"
-#include "mcp/member.hpp"
-#include "ops/json_object.hpp"
+#include "core/json_object.hpp"
+#include "mcp/agent.hpp"
+#include "mcp/message.hpp"
 
 namespace sluice::mcp {
 namespace {
-
-using ops::JsonObject;
 
 constexpr std::string_view kMetaVersion = "io.modelcontextprotocol/protocolVersion";
 constexpr std::string_view kMetaCapabilities = "io.modelcontextprotocol/clientCapabilities";
@@ -76,7 +74,7 @@ std::string Protocol::handle_batch(std::string_view text) {
   for (const std::string_view message : *messages) {
     if (auto answer = handle_one(message)) answers.push_back(*std::move(answer));
   }
-  return answers.empty() ? std::string{} : ops::json_array(answers);
+  return answers.empty() ? std::string{} : json_array(answers);
 }
 
 std::optional<std::string> Protocol::handle_one(std::string_view text) {

@@ -19,7 +19,7 @@ std::string modern(const std::string& method, const std::string& more = "", cons
 
 class ProtocolTest : public ToolFixture {
  protected:
-  Toolbox tools{desk};
+  Toolbox tools{context};
   Protocol protocol{tools, {"1.2.3", "alice@box", {}}};
 
   std::string answer(const std::string& text) { return protocol.handle(text).value_or("(nothing)"); }

@@ -1,11 +1,9 @@
 #include "mcp/schema.hpp"
 
-#include "ops/json_object.hpp"
+#include "core/json_object.hpp"
 
 namespace sluice::mcp::schema {
 namespace {
-
-using ops::JsonObject;
 
 std::string described(JsonObject object, std::string_view description) {
   if (!description.empty()) object.text("description", description);

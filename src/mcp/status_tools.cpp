@@ -1,7 +1,8 @@
 // The state of the store, and what this server may do.
+#include "core/json_object.hpp"
+#include "core/try.hpp"
 #include "mcp/schema.hpp"
 #include "mcp/tool.hpp"
-#include "ops/json_object.hpp"
 #include "ops/status_report.hpp"
 
 namespace sluice::mcp {
@@ -10,8 +11,8 @@ namespace {
 using namespace schema;
 
 std::string session_json(const Call& call) {
-  const Allowance& allowance = call.desk.allowance;
-  return ops::JsonObject{}
+  const Allowance& allowance = call.context.allowance;
+  return JsonObject{}
       .text("actor", call.actor)
       .boolean("read_only", allowance.limits().read_only)
       .number("max_rows", allowance.limits().max_rows)
@@ -21,9 +22,8 @@ std::string session_json(const Call& call) {
 }
 
 Result<std::string> show_status(const Call& call) {
-  const auto report = ops::report_status(call.desk.store);
-  if (!report) return report.error();
-  return ops::JsonObject{ops::to_json(*report)}.raw("session", session_json(call)).str();
+  SLUICE_TRY(const auto report, ops::report_status(call.context.store));
+  return JsonObject{ops::to_json(report)}.raw("session", session_json(call)).str();
 }
 
 std::string generation_schema() {

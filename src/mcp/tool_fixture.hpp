@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/json.hpp"
-#include "mcp/member.hpp"
+#include "mcp/message.hpp"
 #include "mcp/toolbox.hpp"
 #include "tests/support/embedded_store.hpp"
 
@@ -17,7 +17,7 @@ namespace sluice::mcp {
 class ToolFixture : public testing::Test {
  protected:
   explicit ToolFixture(Limits limits = {})
-      : desk{*store, an_entropy(), {}, Allowance{limits}, std::nullopt, remember()} {}
+      : context{*store, an_entropy(), {}, Allowance{limits}, std::nullopt, remember()} {}
 
   struct Answered {
     bool failed = false;
@@ -28,7 +28,7 @@ class ToolFixture : public testing::Test {
   };
 
   Answered call(const std::string& name, const std::string& arguments = "{}") {
-    const auto result = Toolbox{desk}.call({name, arguments, "agent:tester (for alice@box)"});
+    const auto result = Toolbox{context}.call({name, arguments, "agent:tester (for alice@box)"});
     if (!result) throw std::runtime_error("no tool " + name);
     const bool failed = member(*result, "isError") == "true";
     const auto content = json::elements(*member(*result, "content"), "content");
@@ -47,7 +47,7 @@ class ToolFixture : public testing::Test {
 
   test::EmbeddedStore store;
   std::vector<Uuid> carried;  ///< what was asked to be carried out
-  Desk desk;
+  Context context;
 
  private:
   ops::Entropy an_entropy() {

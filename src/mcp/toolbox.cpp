@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/json_object.hpp"
+#include "core/try.hpp"
 #include "mcp/harmless.hpp"
-#include "ops/error_json.hpp"
-#include "ops/json_object.hpp"
+#include "ops/arguments.hpp"
 
 namespace sluice::mcp {
 namespace {
-
-using ops::JsonObject;
 
 std::string to_json(const Tool& tool) {
   const Annotations& hints = tool.annotations;
@@ -60,10 +59,10 @@ const std::vector<Tool>& all_tools() {
   return all;
 }
 
-Toolbox::Toolbox(Desk& desk) : desk_(desk) {}
+Toolbox::Toolbox(Context& context) : context_(context) {}
 
 bool Toolbox::offers(const Tool& tool) const {
-  return tool.annotations.read_only || !desk_.allowance.limits().read_only;
+  return tool.annotations.read_only || !context_.allowance.limits().read_only;
 }
 
 std::string Toolbox::list() const {
@@ -71,7 +70,7 @@ std::string Toolbox::list() const {
   for (const Tool& tool : all_tools()) {
     if (offers(tool)) tools.push_back(to_json(tool));
   }
-  return ops::json_array(tools);
+  return json_array(tools);
 }
 
 std::optional<std::string> Toolbox::call(const Request& request) const {
@@ -87,9 +86,8 @@ Result<std::string> Toolbox::run(const Tool& tool, const Request& request) const
                  std::string{tool.name} + " changes something, and this server is read-only", "",
                  "tell the operator what you would do; `sluice mcp` without --read-only allows it"};
   }
-  const auto arguments = Arguments::read(tool.parameters, request.arguments);
-  if (!arguments) return arguments.error();
-  return tool.run({desk_, *arguments, request.actor});
+  SLUICE_TRY(const auto arguments, Arguments::read(tool.parameters, request.arguments));
+  return tool.run({context_, arguments, request.actor});
 }
 
 }  // namespace sluice::mcp

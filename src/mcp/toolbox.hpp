@@ -13,7 +13,7 @@ namespace sluice::mcp {
 class Toolbox {
  public:
   /// Without the tools that change something where the allowance is read-only.
-  explicit Toolbox(Desk& desk);
+  explicit Toolbox(Context& context);
 
   /// `[{"name":…},…]`
   [[nodiscard]] std::string list() const;
@@ -30,7 +30,7 @@ class Toolbox {
   [[nodiscard]] bool offers(const Tool& tool) const;
   [[nodiscard]] Result<std::string> run(const Tool& tool, const Request& request) const;
 
-  Desk& desk_;
+  Context& context_;
 };
 
 }  // namespace sluice::mcp

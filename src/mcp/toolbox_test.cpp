@@ -17,14 +17,14 @@ std::vector<std::string> names(const std::string& list) {
 class ToolboxTest : public ToolFixture {};
 
 TEST_F(ToolboxTest, OffersTheToolsOfTheRunbookByName) {
-  EXPECT_THAT(names(Toolbox{desk}.list()),
+  EXPECT_THAT(names(Toolbox{context}.list()),
               testing::ElementsAre("list_dlq_events", "get_dlq_event_detail", "list_failed_outbox_rows",
                                    "list_failure_clusters", "replay_dlq_event", "replay_outbox_row", "plan_replay",
                                    "execute_replay_plan", "get_operation", "get_status"));
 }
 
 TEST_F(ToolboxTest, EveryToolIsDescribedAndAnnotatedInFull) {
-  const std::string list = Toolbox{desk}.list();
+  const std::string list = Toolbox{context}.list();
   const auto tools = json::elements(list, "tools");
   for (const std::string_view tool : *tools) {
     const auto name = text_member(tool, "name").value_or("");
@@ -45,7 +45,7 @@ TEST_F(ToolboxTest, AWrongArgumentIsAToolErrorThatNamesIt) {
   EXPECT_EQ(answered.text("field"), "id");
 }
 
-TEST_F(ToolboxTest, AnUnknownToolIsNone) { EXPECT_FALSE(Toolbox{desk}.call({"drop_table", "{}", "agent"})); }
+TEST_F(ToolboxTest, AnUnknownToolIsNone) { EXPECT_FALSE(Toolbox{context}.call({"drop_table", "{}", "agent"})); }
 
 TEST_F(ToolboxTest, GetStatusTellsWhatIsAllowed) {
   const Answered answered = call("get_status");
@@ -60,7 +60,7 @@ class ReadOnlyTest : public ToolFixture {
 };
 
 TEST_F(ReadOnlyTest, NothingThatChangesIsOfferedOrDone) {
-  EXPECT_THAT(names(Toolbox{desk}.list()),
+  EXPECT_THAT(names(Toolbox{context}.list()),
               testing::ElementsAre("list_dlq_events", "get_dlq_event_detail", "list_failed_outbox_rows",
                                    "list_failure_clusters", "get_operation", "get_status"));
   fail_some(1);

@@ -5,7 +5,8 @@
 #include <charconv>
 #include <utility>
 
-#include "ops/json_object.hpp"
+#include "core/json_object.hpp"
+#include "core/try.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -23,6 +24,7 @@ std::string_view json_type(Type type) {
       return "array";
     case Type::text:
     case Type::any_text:
+    case Type::reason:
     case Type::uuid:
       break;
   }
@@ -35,7 +37,8 @@ std::string schema_of(const Parameter& parameter) {
   if (parameter.type == Type::uuid) object.text("format", "uuid");
   if (parameter.type == Type::uuids) object.raw("items", R"({"type":"string","format":"uuid"})");
   if (parameter.type == Type::texts) object.raw("items", R"({"type":"string"})");
-  if (parameter.type == Type::text) object.number("minLength", 1).number("maxLength", kMaxTextBytes);
+  const bool bounded = parameter.type == Type::text || parameter.type == Type::reason;
+  if (bounded) object.number("minLength", 1).number("maxLength", kMaxTextBytes);
   if (parameter.least != std::numeric_limits<std::int64_t>::min()) object.number("minimum", parameter.least);
   if (parameter.most != std::numeric_limits<std::int64_t>::max()) object.number("maximum", parameter.most);
   if (parameter.standard) object.number("default", *parameter.standard);
@@ -85,19 +88,19 @@ std::string input_schema(const std::vector<Parameter>& parameters) {
 Result<Arguments> Arguments::read(const std::vector<Parameter>& parameters, std::string_view json,
                                   const json::Limits& limits) {
   Arguments arguments;
-  const auto members = json::members(json.empty() ? "{}" : json, "arguments", limits);
-  if (!members) return members.error();
-  for (const auto& [name, value] : *members) {
+  SLUICE_TRY(const auto members, json::members(json.empty() ? "{}" : json, "arguments", limits));
+  for (const auto& [name, value] : members) {
     const auto known = std::find_if(parameters.begin(), parameters.end(),
                                     [&](const Parameter& parameter) { return parameter.name == name; });
     if (known == parameters.end()) {
       return invalid(name, "`" + name + "` is not one of the arguments; these are " + names_of(parameters));
     }
-    if (auto taken = arguments.take(*known, value, limits); !taken) return std::move(taken).error();
+    SLUICE_CHECK(arguments.take(*known, value, limits));
   }
   for (const Parameter& parameter : parameters) {
-    const bool given = std::any_of(members->begin(), members->end(),
+    const bool given = std::any_of(members.begin(), members.end(),
                                    [&](const json::Member& member) { return member.name == parameter.name; });
+    if (!given && parameter.required && parameter.type == Type::reason) SLUICE_CHECK(check_reason(""));
     if (!given && parameter.required) {
       return invalid(std::string{parameter.name}, std::string{parameter.name} + " is missing");
     }
@@ -114,14 +117,16 @@ Result<void> Arguments::take(const Parameter& parameter, std::string_view raw, c
     return {};
   }
   if (parameter.type == Type::integer) {
-    const auto number = read_integer(parameter, raw);
-    if (!number) return number.error();
-    integers_.emplace(parameter.name, *number);
+    SLUICE_TRY(const auto number, read_integer(parameter, raw));
+    integers_.emplace(parameter.name, number);
     return {};
   }
   auto text = json::string_value(raw, parameter.name, limits);
   if (!text) return refused(parameter, "a string");
-  if (parameter.type == Type::any_text) {
+  if (parameter.type == Type::reason) {
+    SLUICE_CHECK(parameter.required ? check_reason(*text) : check_optional_reason(*text));
+  }
+  if (parameter.type == Type::any_text || parameter.type == Type::reason) {
     texts_.emplace(parameter.name, *std::move(text));
     return {};
   }
@@ -195,6 +200,17 @@ std::vector<Uuid> Arguments::uuids(std::string_view name) const {
 std::vector<std::string> Arguments::texts(std::string_view name) const {
   const auto found = text_lists_.find(name);
   return found == text_lists_.end() ? std::vector<std::string>{} : found->second;
+}
+
+std::string to_json(const Error& error) {
+  const std::string body = JsonObject{}
+                               .text("code", name(error.code))
+                               .text("message", error.message)
+                               .text("field", error.field)
+                               .text("hint", error.hint)
+                               .text("retry", name(error.retry))
+                               .str();
+  return JsonObject{}.raw("error", body).str();
 }
 
 }  // namespace sluice::ops

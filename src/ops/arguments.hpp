@@ -1,5 +1,5 @@
 // What a call from outside takes (an MCP tool, an HTTP request): one table, from which its schema is written and
-// what was given is checked.
+// what was given is checked; and the JSON of an error, the same on every surface.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@
 #include <sluice/result.hpp>
 #include <sluice/uuid.hpp>
 #include "core/json.hpp"
+#include "ops/audit.hpp"
 
 namespace sluice::ops {
 
@@ -20,6 +21,7 @@ struct Parameter {
   enum class Type {
     text,
     any_text,  ///< also an empty or a long one, with whatever characters
+    reason,    ///< why a change is made, checked as check_reason does; optional: as check_optional_reason does
     uuid,
     integer,
     boolean,
@@ -35,8 +37,6 @@ struct Parameter {
   std::optional<std::int64_t> standard{};  ///< of an integer: what counts when it is left out
 };
 
-/// No text may be longer.
-inline constexpr std::size_t kMaxTextBytes = 4096;
 /// No list may be longer.
 inline constexpr std::size_t kMaxListed = 10'000;
 
@@ -71,5 +71,10 @@ class Arguments {
   std::map<std::string, std::vector<Uuid>, std::less<>> uuid_lists_;
   std::map<std::string, std::vector<std::string>, std::less<>> text_lists_;
 };
+
+// The JSON of an error, the same on every surface.
+
+/// `{"error":{"code":…,"message":…,"field":…,"hint":…,"retry":…}}`
+std::string to_json(const Error& error);
 
 }  // namespace sluice::ops

@@ -1,16 +1,20 @@
 #include "ops/check.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <utility>
 #include <vector>
 
+#include "core/json_object.hpp"
+#include "core/try.hpp"
 #include "core/words.hpp"
 #include "ops/dead_letters.hpp"
-#include "ops/generations_status.hpp"
+#include "ops/generations.hpp"
 #include "ops/sinks.hpp"
-#include "ops/workers.hpp"
+#include "ops/subscriptions.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -43,49 +47,43 @@ Result<double> parse_threshold(const Gauge& gauge, const std::string& flag, cons
 }
 
 Result<Reading> read_lag(store::Administering& store) {
-  const auto due = store.due_backlog();
-  if (!due) return due.error();
-  if (!due->oldest) return Reading{};
-  const Duration lag = std::max(due->now - *due->oldest, Duration::zero());
+  SLUICE_TRY(const auto due, store.due_backlog());
+  if (!due.oldest) return Reading{};
+  const Duration lag = std::max(due.now - *due.oldest, Duration::zero());
   return Reading{std::chrono::duration<double>{lag}.count(), {}};
 }
 
 Result<Reading> read_backlog(store::Administering& store) {
-  const auto due = store.due_backlog();
-  if (!due) return due.error();
-  return Reading{static_cast<double>(due->count), {}};
+  SLUICE_TRY(const auto due, store.due_backlog());
+  return Reading{static_cast<double>(due.count), {}};
 }
 
 Result<Reading> read_dead(store::Administering& store, double crit) {
-  const auto tally = tally_dead(store, static_cast<std::int64_t>(crit) + 1);
-  if (!tally) return tally.error();
-  const auto value = static_cast<double>(tally->unacknowledged);
+  SLUICE_TRY(const auto tally, tally_dead(store, static_cast<std::int64_t>(crit) + 1));
+  const auto value = static_cast<double>(tally.unacknowledged);
   if (value > crit) return Reading{value, "or more"};
-  return Reading{value, tally->acknowledged() > 0 ? in_words(*tally) : ""};
+  return Reading{value, tally.acknowledged() > 0 ? in_words(tally) : ""};
 }
 
 Result<Reading> read_queue(store::Administering& store) {
-  const auto usage = store.notify_queue_usage();
-  if (!usage) return usage.error();
-  return Reading{*usage * 100, {}};
+  SLUICE_TRY(const auto usage, store.notify_queue_usage());
+  return Reading{usage * 100, {}};
 }
 
 Result<Reading> read_listeners(store::Administering& store) {
-  const auto workers = store.workers(kAliveWithin);
-  if (!workers) return workers.error();
+  SLUICE_TRY(const auto workers, store.workers(kAliveWithin));
   std::vector<std::string> deaf;
-  for (const auto& worker : *workers) {
+  for (const auto& worker : workers) {
     if (!is_listening(worker)) deaf.push_back(worker.identity + " is " + worker.listener);
   }
   return Reading{static_cast<double>(deaf.size()), joined(deaf, ", ")};
 }
 
 Result<Reading> read_generations(store::Administering& store) {
-  const auto survey = survey_generations(store);
-  if (!survey) return survey.error();
+  SLUICE_TRY(const auto survey, survey_generations(store));
   std::int64_t left = 0;
   std::vector<std::string> abandoned;
-  for (const auto& one : survey->generations) {
+  for (const auto& one : survey.generations) {
     if (!one.abandoned()) continue;
     left += one.left();
     abandoned.push_back("generation " + std::to_string(one.generation) + " has " +
@@ -95,11 +93,50 @@ Result<Reading> read_generations(store::Administering& store) {
 }
 
 Result<Reading> read_sinks(store::Administering& store) {
-  const auto stopped = stopped_sinks(store);
-  if (!stopped) return stopped.error();
+  SLUICE_TRY(const auto stopped, stopped_sinks(store));
   std::vector<std::string> words;
-  for (const store::SinkRecord& sink : *stopped) words.push_back(sink.declared.name + " is " + why_stopped(sink));
-  return Reading{static_cast<double>(stopped->size()), joined(words, ", ")};
+  for (const store::SinkRecord& sink : stopped) words.push_back(sink.declared.name + " is " + why_stopped(sink));
+  return Reading{static_cast<double>(stopped.size()), joined(words, ", ")};
+}
+
+/// As short as it can be: `30`, `0.5`.
+std::string number_text(double value) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.3f", value);
+  std::string number = text.data();
+  number.erase(number.find_last_not_of('0') + 1);
+  if (number.ends_with('.')) number.pop_back();
+  return number;
+}
+
+std::string_view suffix(Unit unit) {
+  switch (unit) {
+    case Unit::seconds:
+      return "s";
+    case Unit::percent:
+      return "%";
+    case Unit::count:
+      break;
+  }
+  return "";
+}
+
+std::string_view unit_name(Unit unit) {
+  switch (unit) {
+    case Unit::seconds:
+      return "seconds";
+    case Unit::percent:
+      return "percent";
+    case Unit::count:
+      break;
+  }
+  return "count";
+}
+
+std::string loud(CheckState state) {
+  std::string word{name(state)};
+  for (char& letter : word) letter = static_cast<char>(letter - 'a' + 'A');
+  return word;
 }
 
 }  // namespace
@@ -114,14 +151,10 @@ Result<Thresholds> parse_thresholds(const Gauge& gauge, const std::optional<std:
                                     const std::optional<std::string>& crit) {
   Thresholds thresholds{gauge.warn, gauge.crit};
   if (warn) {
-    const auto parsed = parse_threshold(gauge, "--warn", *warn);
-    if (!parsed) return parsed.error();
-    thresholds.warn = *parsed;
+    SLUICE_TRY(thresholds.warn, parse_threshold(gauge, "--warn", *warn));
   }
   if (crit) {
-    const auto parsed = parse_threshold(gauge, "--crit", *crit);
-    if (!parsed) return parsed.error();
-    thresholds.crit = *parsed;
+    SLUICE_TRY(thresholds.crit, parse_threshold(gauge, "--crit", *crit));
   }
   if (warn && !crit) thresholds.crit = std::max(thresholds.crit, thresholds.warn);
   if (crit && !warn) thresholds.warn = std::min(thresholds.crit, thresholds.warn);
@@ -147,6 +180,45 @@ CheckReport judge(const Gauge& gauge, const Thresholds& thresholds, const Result
   if (reading->value >= thresholds.warn) state = CheckState::warning;
   if (reading->value >= thresholds.crit) state = CheckState::critical;
   return {&gauge, thresholds, state, *reading, ""};
+}
+
+std::string_view name(CheckState state) {
+  switch (state) {
+    case CheckState::ok:
+      return "ok";
+    case CheckState::warning:
+      return "warning";
+    case CheckState::critical:
+      return "critical";
+    case CheckState::unknown:
+      return "unknown";
+  }
+  return "";
+}
+
+std::string in_words(Unit unit, double value) { return number_text(value) + std::string{suffix(unit)}; }
+
+std::string to_line(const CheckReport& report) {
+  const std::string subject = loud(report.state) + ' ' + std::string{report.gauge->name};
+  if (!report.reading) return subject + ": " + report.problem;
+  const std::string value = in_words(report.gauge->unit, report.reading->value);
+  std::string line = subject + ' ' + value;
+  if (!report.reading->detail.empty()) line += ": " + report.reading->detail;
+  // The bar ends the sentence in the format of monitoring plugins.
+  for (char& letter : line) {
+    if (letter == '|') letter = '/';
+  }
+  return line + " | " + std::string{report.gauge->name} + '=' + value + ';' + number_text(report.thresholds.warn) +
+         ';' + number_text(report.thresholds.crit) + ";0" + (report.gauge->unit == Unit::percent ? ";100" : "");
+}
+
+std::string to_json(const CheckReport& report) {
+  JsonObject json;
+  json.text("check", report.gauge->name).text("state", name(report.state));
+  json.raw("value", report.reading ? number_text(report.reading->value) : "null");
+  json.text("unit", unit_name(report.gauge->unit));
+  json.raw("warn", number_text(report.thresholds.warn)).raw("crit", number_text(report.thresholds.crit));
+  return json.text("detail", report.reading ? report.reading->detail : report.problem).str();
 }
 
 }  // namespace sluice::ops

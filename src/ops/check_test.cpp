@@ -18,7 +18,7 @@ Result<Thresholds> parsed(std::string_view name, std::optional<std::string> warn
   return parse_thresholds(gauge(name), warn, crit);
 }
 
-double read(store::Store& store, std::string_view name) {
+double read(store::Administering& store, std::string_view name) {
   return test::must(read_gauge(store, gauge(name), {gauge(name).warn, gauge(name).crit})).value;
 }
 

@@ -52,4 +52,14 @@ std::string to_json(const ContractFinding& finding);
 /// `{"findings":[…],"breaking":N,"outdated":N}`
 std::string to_json(const std::vector<ContractFinding>& findings);
 
+// The events of a build as an AsyncAPI 3.0 document, for catalogues and generators.
+
+struct CatalogueInfo {
+  std::string title = "Events";
+  std::string version = "1.0.0";  ///< of the catalogue
+};
+
+/// A channel per event type, a message per version, each schema as it was written.
+std::string asyncapi(const ContractSet& contracts, const CatalogueInfo& info);
+
 }  // namespace sluice::ops

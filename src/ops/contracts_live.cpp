@@ -3,7 +3,8 @@
 #include <numeric>
 #include <utility>
 
-#include "ops/json_object.hpp"
+#include "core/json_object.hpp"
+#include "core/try.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -57,10 +58,9 @@ Result<LiveReport> verify_live(store::Administering& store, const ContractSet& c
     filter.generation = request.generation;
     std::optional<std::int64_t> before;
     do {
-      const auto page = store.list_events(filter, kPage, before);
-      if (!page) return page.error();
-      for (const auto& event : page->events) check.take(event);
-      before = page->next_before;
+      SLUICE_TRY(const auto page, store.list_events(filter, kPage, before));
+      for (const auto& event : page.events) check.take(event);
+      before = page.next_before;
     } while (before);
   }
   return std::move(check).report();

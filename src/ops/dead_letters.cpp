@@ -4,9 +4,11 @@
 #include <charconv>
 #include <utility>
 
+#include "core/json_object.hpp"
+#include "core/try.hpp"
 #include "core/words.hpp"
+#include "ops/audit.hpp"
 #include "ops/event_json.hpp"
-#include "ops/json_object.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -34,31 +36,26 @@ Result<std::optional<store::DeadCursor>> read_cursor(const std::optional<std::st
 
 }  // namespace
 
-Result<DeadList> list_dead(store::Observing& store, const ListRequest& request) {
-  if (auto limit = check_page(request.limit); !limit) return std::move(limit).error();
-  const auto after = read_cursor(request.cursor);
-  if (!after) return after.error();
-  auto page = store.list_dead(request.filter, request.limit, *after);
-  if (!page) return std::move(page).error();
-  DeadList list{std::move(page->events), std::nullopt};
-  if (page->next) list.next_cursor = cursor_text(*page->next);
+Result<DeadList> list_dead(store::Administering& store, const ListRequest& request) {
+  SLUICE_CHECK(check_page(request.limit));
+  SLUICE_TRY(const auto after, read_cursor(request.cursor));
+  SLUICE_TRY(auto page, store.list_dead(request.filter, request.limit, after));
+  DeadList list{std::move(page.events), std::nullopt};
+  if (page.next) list.next_cursor = cursor_text(*page.next);
   return list;
 }
 
-Result<DeadCount> count_dead(store::Observing& store, const store::EventFilter& filter, std::int64_t cap) {
-  const auto counted = store.count_dead(filter, cap);
-  if (!counted) return counted.error();
-  return DeadCount{*counted, *counted >= cap};
+Result<DeadCount> count_dead(store::Administering& store, const store::EventFilter& filter, std::int64_t cap) {
+  SLUICE_TRY(const auto counted, store.count_dead(filter, cap));
+  return DeadCount{counted, counted >= cap};
 }
 
-Result<DeadTally> tally_dead(store::Observing& store, std::int64_t cap) {
-  const auto counted = store.count_dead({}, cap);
-  if (!counted) return counted.error();
-  if (*counted == 0) return DeadTally{};
-  const auto open = store.count_unacknowledged(cap);
-  if (!open) return open.error();
+Result<DeadTally> tally_dead(store::Administering& store, std::int64_t cap) {
+  SLUICE_TRY(const auto counted, store.count_dead({}, cap));
+  if (counted == 0) return DeadTally{};
+  SLUICE_TRY(const auto open, store.count_unacknowledged(cap));
   // What failed between the two counts is of the next tally.
-  return DeadTally{*counted, std::min(*open, *counted), *counted >= cap};
+  return DeadTally{counted, std::min(open, counted), counted >= cap};
 }
 
 std::string in_words(const DeadTally& tally) {
@@ -68,9 +65,10 @@ std::string in_words(const DeadTally& tally) {
   return words + ", " + std::to_string(tally.acknowledged()) + " acknowledged";
 }
 
-Result<std::string> whole_fingerprint(store::Observing& store, const std::string& given, const std::string& field) {
+Result<std::string> whole_fingerprint(store::Administering& store, const std::string& given, const std::string& field) {
   constexpr std::size_t kWhole = 16;
   constexpr int kNamed = 4;
+  if (given.empty()) return invalid(field, field + " must not be empty: it would begin every fingerprint");
   if (given.size() >= kWhole) return given;
   const auto found = store.fingerprints(given, kNamed);
   if (!found) return found.error();
@@ -85,11 +83,20 @@ Result<std::string> whole_fingerprint(store::Observing& store, const std::string
 
 Result<Acknowledged> acknowledge(store::Administering& store, const std::string& fingerprint, bool known,
                                  const store::Actor& actor) {
-  auto whole = whole_fingerprint(store, fingerprint, "fingerprint");
-  if (!whole) return std::move(whole).error();
-  const auto groups = store.acknowledge(*whole, known, actor);
-  if (!groups) return groups.error();
-  return Acknowledged{*std::move(whole), known, *groups};
+  SLUICE_CHECK(check_reason(actor.reason));
+  SLUICE_TRY(auto whole, whole_fingerprint(store, fingerprint, "fingerprint"));
+  SLUICE_TRY(const auto groups, store.acknowledge(whole, known, actor));
+  return Acknowledged{std::move(whole), known, groups};
+}
+
+Result<std::vector<store::FailureGroup>> list_groups(store::Administering& store, const store::EventFilter& filter) {
+  return store.failure_groups(filter);
+}
+
+Result<std::vector<store::FailureGroup>> preview_acknowledge(store::Administering& store, const std::string& fingerprint) {
+  store::EventFilter filter;
+  SLUICE_TRY(filter.fingerprint, whole_fingerprint(store, fingerprint, "fingerprint"));
+  return store.failure_groups(filter);
 }
 
 std::string_view state_of(const store::FailureGroup& group) {
@@ -150,6 +157,40 @@ std::string to_json(const std::vector<store::FailureGroup>& groups) {
     count += group.count;
   }
   return JsonObject{}.array("groups", texts).number("count", count).str();
+}
+
+Result<store::ReplayReport> replay_event(store::Administering& store, const Uuid& id,
+                                         std::optional<Generation> to_generation, const store::Actor& actor) {
+  SLUICE_CHECK(check_reason(actor.reason));
+  if (!to_generation) {
+    SLUICE_TRY(to_generation, store.default_generation());
+  }
+  return store.replay(id, *to_generation, actor);
+}
+
+Result<void> discard_event(store::Administering& store, const Uuid& id, const store::Actor& actor) {
+  SLUICE_CHECK(check_reason(actor.reason));
+  return store.discard(id, actor);
+}
+
+Result<void> restore_event(store::Administering& store, const Uuid& id, const store::Actor& actor) {
+  SLUICE_CHECK(check_reason(actor.reason));
+  return store.restore(id, actor);
+}
+
+std::string to_json(const store::ReplayReport& report) {
+  return JsonObject{}
+      .uuid("event_id", report.event_id)
+      .text("status", "pending")
+      .number("cycle", report.cycle)
+      .number("attempts", report.attempts)
+      .number("from_generation", report.from_generation)
+      .number("to_generation", report.to_generation)
+      .str();
+}
+
+std::string discarded_json(const Uuid& id, bool discarded) {
+  return JsonObject{}.uuid("event_id", id).boolean("discarded", discarded).str();
 }
 
 }  // namespace sluice::ops

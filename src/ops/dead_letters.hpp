@@ -1,11 +1,12 @@
-// The dead-letter queue as an operator reads it: groups first, then the list, then one event (event_story).
+// The dead-letter queue as an operator reads and changes it: groups first, then the list, then one event (event_story);
+// replay, discard and restore of one.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "ops/event_list.hpp"
+#include "ops/event_query.hpp"
 #include "store/administer.hpp"
 
 namespace sluice::ops {
@@ -14,14 +15,14 @@ struct DeadList {
   std::vector<store::EventRecord> events;  ///< newest failure first
   std::optional<std::string> next_cursor;  ///< none: this was the last page
 };
-Result<DeadList> list_dead(store::Observing& store, const ListRequest& request);
+Result<DeadList> list_dead(store::Administering& store, const ListRequest& request);
 
 /// A count that stays cheap however many there are.
 struct DeadCount {
   std::int64_t count = 0;
   bool capped = false;  ///< there are at least this many
 };
-Result<DeadCount> count_dead(store::Observing& store, const store::EventFilter& filter, std::int64_t cap);
+Result<DeadCount> count_dead(store::Administering& store, const store::EventFilter& filter, std::int64_t cap);
 
 /// The dead letters, and how many of them still need somebody. At most `cap` of either are counted.
 struct DeadTally {
@@ -31,18 +32,21 @@ struct DeadTally {
 
   [[nodiscard]] std::int64_t acknowledged() const { return count - unacknowledged; }
 };
-Result<DeadTally> tally_dead(store::Observing& store, std::int64_t cap);
+Result<DeadTally> tally_dead(store::Administering& store, std::int64_t cap);
 /// `5 dead letters, 4 acknowledged`
 std::string in_words(const DeadTally& tally);
 
+/// The most numerous first.
+Result<std::vector<store::FailureGroup>> list_groups(store::Administering& store, const store::EventFilter& filter);
+
 /// The fingerprint that `given` is the beginning of; `given` itself where nothing failed like that. Refused, naming
-/// `field`, where several begin so.
-Result<std::string> whole_fingerprint(store::Observing& store, const std::string& given, const std::string& field);
+/// `field`, where it is empty or several begin so.
+Result<std::string> whole_fingerprint(store::Administering& store, const std::string& given, const std::string& field);
 
 /// open: nobody said that they know; came_back: somebody did, and it happened again since.
 std::string_view state_of(const store::FailureGroup& group);
 
-/// A kind of failure that somebody knows about, or that nobody does any more.
+/// The groups of a fingerprint that somebody knows about, or that nobody does any more.
 struct Acknowledged {
   std::string fingerprint;
   bool acknowledged = true;
@@ -50,8 +54,12 @@ struct Acknowledged {
 };
 
 /// Marks every group of the fingerprint, which may be its beginning. not_found when nothing ever failed like that.
+/// Needs a reason.
 Result<Acknowledged> acknowledge(store::Administering& store, const std::string& fingerprint, bool known,
                                  const store::Actor& actor);
+
+/// The groups with dead letters that it would mark. Changes nothing.
+Result<std::vector<store::FailureGroup>> preview_acknowledge(store::Administering& store, const std::string& fingerprint);
 
 std::string to_json(const Acknowledged& done);
 std::string to_json(const DeadList& list);
@@ -59,5 +67,20 @@ std::string to_json(const DeadCount& count);
 std::string to_json(const store::FailureGroup& group);
 /// `{"groups":[…],"count":N}`
 std::string to_json(const std::vector<store::FailureGroup>& groups);
+
+// Replay, discard and restore of one dead letter.
+
+/// In place, into the given generation or else the store's newest live one. Needs a reason: the audit keeps
+/// it. conflict when the event is not a dead letter (any more).
+Result<store::ReplayReport> replay_event(store::Administering& store, const Uuid& id,
+                                         std::optional<Generation> to_generation, const store::Actor& actor);
+
+std::string to_json(const store::ReplayReport& report);
+/// Both need a reason. conflict when the event is in no state for it.
+Result<void> discard_event(store::Administering& store, const Uuid& id, const store::Actor& actor);
+Result<void> restore_event(store::Administering& store, const Uuid& id, const store::Actor& actor);
+
+/// Of a discard or a restore.
+std::string discarded_json(const Uuid& id, bool discarded);
 
 }  // namespace sluice::ops

@@ -3,11 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "ops/audit_list.hpp"
+#include "ops/audit.hpp"
 #include "ops/event_export.hpp"
 #include "ops/event_query.hpp"
-#include "ops/event_tail.hpp"
-#include "ops/replay_event.hpp"
+#include "ops/event_watch.hpp"
 #include "tests/support/embedded_store.hpp"
 
 namespace sluice::ops {

@@ -1,5 +1,5 @@
 // What is gathered from a store that works, and from one that does not quite.
-#include "ops/doctor_facts.hpp"
+#include "ops/doctor_findings.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

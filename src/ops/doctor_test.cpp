@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "ops/doctor_facts.hpp"
+#include "ops/doctor_findings.hpp"
 #include "tests/support/event_record.hpp"
 
 namespace sluice::ops {

@@ -1,4 +1,4 @@
-#include "ops/event_list.hpp"
+#include "ops/event_query.hpp"
 
 #include <gtest/gtest.h>
 

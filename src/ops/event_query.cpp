@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <functional>
+#include <utility>
 
+#include "core/try.hpp"
 #include "ops/dead_letters.hpp"
-#include "ops/when.hpp"
 
 namespace sluice::ops {
 namespace {
+
+using store::EventFilter;
 
 struct Reading {
   const std::string& key;
@@ -62,7 +66,6 @@ struct Key {
   Result<void> (*take)(const Reading&);
 };
 
-using store::EventFilter;
 constexpr std::array<Key, 13> kKeys{{
     {"type", take_text<&EventFilter::event_type>},
     {"source", take_text<&EventFilter::source>},
@@ -111,10 +114,9 @@ class Words {
                                    "; words of the error are text:\"…\"");
     }
     ++at_;
-    auto value = at_ < text_.size() && text_[at_] == '"' ? quoted(key) : plain();
-    if (!value) return std::move(value).error();
-    if (value->empty()) return invalid("filter", key + ": the value is missing");
-    return std::pair{std::move(key), *std::move(value)};
+    SLUICE_TRY(auto value, at_ < text_.size() && text_[at_] == '"' ? quoted(key) : plain());
+    if (value.empty()) return invalid("filter", key + ": the value is missing");
+    return std::pair{std::move(key), std::move(value)};
   }
 
  private:
@@ -154,6 +156,43 @@ std::string in_grammar(const std::string& value) {
 
 }  // namespace
 
+Result<std::optional<std::int64_t>> read_position(const std::optional<std::string>& cursor) {
+  if (!cursor) return std::optional<std::int64_t>{};
+  std::int64_t seq = 0;
+  const char* end = cursor->data() + cursor->size();
+  const auto [stop, problem] = std::from_chars(cursor->data(), end, seq);
+  if (problem != std::errc{} || stop != end || seq < 0) {
+    return invalid("cursor", "cursor must be the next_cursor of an earlier page");
+  }
+  return std::optional{seq};
+}
+
+Result<void> check_page(int limit) {
+  if (limit >= 1 && limit <= kMaxPage) return {};
+  return invalid("limit", "limit must be from 1 to " + std::to_string(kMaxPage));
+}
+
+Result<store::EventRecord> find_event(store::Administering& store, const Uuid& id) { return store.get_event(id); }
+
+Result<EventList> list_events(store::Administering& store, const ListRequest& request) {
+  SLUICE_CHECK(check_page(request.limit));
+  const auto& filter = request.filter;
+  if (filter.since && filter.until && *filter.since >= *filter.until) {
+    return invalid("since", "since must be before until");
+  }
+  SLUICE_TRY(const auto before, read_position(request.cursor));
+  SLUICE_TRY(auto page, store.list_events(filter, request.limit, before));
+  EventList list{std::move(page.events), std::nullopt};
+  if (page.next_before) list.next_cursor = std::to_string(*page.next_before);
+  return list;
+}
+
+std::optional<Timestamp> parse_when(std::string_view text, Timestamp now) {
+  if (const auto at = parse_iso8601(text, "time")) return *at;
+  const auto ago = parse_duration(text, "time");
+  return ago ? std::optional{now - *ago} : std::nullopt;
+}
+
 std::vector<std::string_view> query_keys() {
   std::vector<std::string_view> names;
   names.reserve(kKeys.size());
@@ -165,9 +204,8 @@ Result<EventQuery> EventQuery::parse(std::string_view text) {
   EventQuery query;
   Words words{text};
   while (words.more()) {
-    auto word = words.next();
-    if (!word) return std::move(word).error();
-    if (auto added = query.add(word->first, std::move(word->second), "filter"); !added) return std::move(added).error();
+    SLUICE_TRY(auto word, words.next());
+    SLUICE_CHECK(query.add(word.first, std::move(word.second), "filter"));
   }
   return query;
 }
@@ -189,7 +227,7 @@ Result<void> EventQuery::add(std::string_view key, std::string value, std::strin
 Result<store::EventFilter> EventQuery::filter(Timestamp now) const {
   store::EventFilter filter;
   for (const auto& [key, value, field] : words_) {
-    if (auto taken = find_key(key)->take({key, value, field, now, filter}); !taken) return std::move(taken).error();
+    SLUICE_CHECK(find_key(key)->take({key, value, field, now, filter}));
   }
   if (filter.since && filter.until && *filter.since >= *filter.until) {
     return invalid("filter", "since must be before until");
@@ -198,14 +236,11 @@ Result<store::EventFilter> EventQuery::filter(Timestamp now) const {
 }
 
 Result<store::EventFilter> EventQuery::filter(store::Administering& store) const {
-  const auto now = store.now();
-  if (!now) return now.error();
-  auto read = filter(*now);
+  SLUICE_TRY(const auto now, store.now());
+  auto read = filter(now);
   if (!read || read->fingerprint.empty()) return read;
   const auto word = std::find_if(words_.begin(), words_.end(), [](const Word& one) { return one.key == "fp"; });
-  auto whole = whole_fingerprint(store, read->fingerprint, word->field);
-  if (!whole) return std::move(whole).error();
-  read->fingerprint = *std::move(whole);
+  SLUICE_TRY(read->fingerprint, whole_fingerprint(store, read->fingerprint, word->field));
   return read;
 }
 

@@ -1,17 +1,50 @@
+// Which events are meant, and a page of them, newest first.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sluice/time.hpp>
+#include "store/administer.hpp"
+
+namespace sluice::ops {
+
+inline constexpr int kMaxPage = 1000;
+
+/// Refuses a page size outside 1 to kMaxPage.
+Result<void> check_page(int limit);
+
+/// A cursor that is a position: none for the first page.
+Result<std::optional<std::int64_t>> read_position(const std::optional<std::string>& cursor);
+
+/// not_found when there is none.
+Result<store::EventRecord> find_event(store::Administering& store, const Uuid& id);
+
+struct ListRequest {
+  store::EventFilter filter;
+  int limit = 50;                     ///< 1 to kMaxPage
+  std::optional<std::string> cursor;  ///< `next_cursor` of the page before
+};
+
+struct EventList {
+  std::vector<store::EventRecord> events;
+  std::optional<std::string> next_cursor;  ///< none: this was the last page
+};
+
+Result<EventList> list_events(store::Administering& store, const ListRequest& request);
+
+// A point in time as people write it.
+
+/// `2h` (ago) or `2026-04-25T01:43:02Z`; none for anything else.
+std::optional<Timestamp> parse_when(std::string_view text, Timestamp now);
+
 // The filter as people write it, one grammar for the command line, HTTP, the console and MCP:
 //
 //   type:billing.* class:timeout since:2h text:"connection refused"
 //
 // Words are joined by "and"; a value with blanks stands in double quotes, `\"` and `\\` inside them.
-#pragma once
-
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "store/administer.hpp"
-
-namespace sluice::ops {
 
 /// type, source, target, class, fp, gen, workspace, id, key, since, until, text, status.
 std::vector<std::string_view> query_keys();

@@ -5,9 +5,10 @@
 #include <utility>
 
 #include "core/json.hpp"
+#include "core/try.hpp"
 #include "core/words.hpp"
 #include "ops/sinks.hpp"
-#include "ops/workers.hpp"
+#include "ops/subscriptions.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -76,7 +77,7 @@ void add_history(Timeline& line, const store::EventRecord& event, const std::vec
     });
   };
   for (const FailedCycle& cycle : read_history(event.failure_history)) {
-    const std::string label = "cycle " + std::to_string(cycle.cycle);
+    const std::string label = "before replay " + std::to_string(cycle.cycle);
     line.add(cycle.first_failed_at, "first_failed", label);
     line.add(cycle.failed_at, "failed", label + ", " + counted(cycle.attempts, "attempt") + ": " + cycle.last_error);
     if (!audited(cycle)) line.add(cycle.replayed_at, "replayed", replay_detail(cycle));
@@ -84,7 +85,7 @@ void add_history(Timeline& line, const store::EventRecord& event, const std::vec
 }
 
 void add_current_cycle(Timeline& line, const store::EventRecord& event) {
-  line.add(event.first_failed_at, "first_failed", "current cycle");
+  line.add(event.first_failed_at, "first_failed", event.failure_history == "[]" ? "" : "since the last replay");
   const std::string worker = event.claimed_by.value_or("a worker");
   const std::string claim = "by " + worker + ", claim " + std::to_string(event.claim_seq);
   const std::string failures =
@@ -165,16 +166,11 @@ StoppedSinks stopped_on_the_way(const std::vector<HandlerState>& handlers,
 Result<std::vector<Wait>> look_around(store::Administering& store, const store::EventRecord& event,
                                       const std::vector<HandlerState>& handlers, const store::Registry& registry) {
   if (event.status != Status::pending) return std::vector<Wait>{};
-  const auto now = store.now();
-  if (!now) return now.error();
-  const auto blocker = store.key_blocker(event);
-  if (!blocker) return blocker.error();
-  auto workers = store.workers(kAliveWithin);
-  if (!workers) return std::move(workers).error();
-  auto sinks = store.sinks();
-  if (!sinks) return std::move(sinks).error();
-  return waits_of(event, handlers,
-                  {*now, *blocker, registry.subscriptions, *std::move(workers), std::move(sinks->sinks)});
+  SLUICE_TRY(const auto now, store.now());
+  SLUICE_TRY(const auto blocker, store.key_blocker(event));
+  SLUICE_TRY(auto workers, store.workers(kAliveWithin));
+  SLUICE_TRY(auto sinks, store.sinks());
+  return waits_of(event, handlers, {now, blocker, registry.subscriptions, std::move(workers), std::move(sinks.sinks)});
 }
 
 }  // namespace
@@ -211,8 +207,8 @@ std::string_view name(HandlerState::State state) {
   switch (state) {
     case HandlerState::State::handled:
       return "handled";
-    case HandlerState::State::exhausted:
-      return "exhausted";
+    case HandlerState::State::out_of_attempts:
+      return "out_of_attempts";
     case HandlerState::State::waiting:
       break;
   }
@@ -237,7 +233,7 @@ std::vector<HandlerState> handler_states(const store::EventRecord& event,
     if (known(progress.handler_name)) continue;
     HandlerState state;
     state.handler_name = progress.handler_name;
-    state.state = progress.out_of_attempts ? HandlerState::State::exhausted : HandlerState::State::waiting;
+    state.state = progress.out_of_attempts ? HandlerState::State::out_of_attempts : HandlerState::State::waiting;
     state.attempts = progress.attempts;
     if (!progress.out_of_attempts) state.due = progress.due;
     state.last_error = progress.last_error;
@@ -255,7 +251,7 @@ std::vector<HandlerState> handler_states(const store::EventRecord& event,
       state.attempts = event.attempts;
       state.last_error = event.last_error.value_or("");
     }
-    if (event.status == Status::failed && !came_later) state.state = HandlerState::State::exhausted;
+    if (event.status == Status::failed && !came_later) state.state = HandlerState::State::out_of_attempts;
     states.push_back(std::move(state));
   }
   return states;
@@ -327,20 +323,15 @@ std::vector<Wait> waits_of(const store::EventRecord& event, const std::vector<Ha
 }
 
 Result<EventStory> tell_story(store::Administering& store, const Uuid& id) {
-  auto event = store.get_event(id);
-  if (!event) return std::move(event).error();
-  auto handled = store.handled(*event);
-  if (!handled) return std::move(handled).error();
-  auto audit = store.audit_of(id);
-  if (!audit) return std::move(audit).error();
-  const auto registry = store.registry(event->generation);
-  if (!registry) return registry.error();
-  std::vector<Moment> moments = timeline(*event, *handled, *audit);
-  std::vector<HandlerState> handlers = handler_states(*event, *handled, registry->subscriptions);
-  auto waits = look_around(store, *event, handlers, *registry);
-  if (!waits) return std::move(waits).error();
-  return EventStory{*std::move(event),  *std::move(handled), *std::move(audit),
-                    std::move(moments), std::move(handlers), *std::move(waits)};
+  SLUICE_TRY(auto event, store.get_event(id));
+  SLUICE_TRY(auto handled, store.handled(event));
+  SLUICE_TRY(auto audit, store.audit_of(id));
+  SLUICE_TRY(const auto registry, store.registry(event.generation));
+  std::vector<Moment> moments = timeline(event, handled, audit);
+  std::vector<HandlerState> handlers = handler_states(event, handled, registry.subscriptions);
+  SLUICE_TRY(auto waits, look_around(store, event, handlers, registry));
+  return EventStory{std::move(event),   std::move(handled),  std::move(audit),
+                    std::move(moments), std::move(handlers), std::move(waits)};
 }
 
 }  // namespace sluice::ops

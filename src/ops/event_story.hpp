@@ -10,7 +10,7 @@
 
 namespace sluice::ops {
 
-/// One closed cycle: an entry of failure_history.
+/// What went before one replay: an entry of failure_history.
 struct FailedCycle {
   std::int64_t cycle = 0;
   std::int64_t attempts = 0;
@@ -35,11 +35,11 @@ struct Moment {
 
 /// A handler that the event is for, or that has handled it.
 struct HandlerState {
-  enum class State { handled, waiting, exhausted };
+  enum class State { handled, waiting, out_of_attempts };
   std::string handler_name;
   State state = State::waiting;
   std::optional<Timestamp> handled_at;
-  int attempts = 0;  ///< failed ones, in this cycle
+  int attempts = 0;  ///< failed ones, since the last replay
   std::optional<Timestamp> due;
   std::string last_error;
 };
@@ -72,7 +72,7 @@ struct EventStory {
   std::vector<Wait> waits_for;         ///< empty unless it is pending
 };
 
-/// The timeline is derived: the row keeps the current cycle, history the closed ones.
+/// The timeline is derived: the row keeps what happened since the last replay, history what went before each.
 std::vector<Moment> timeline(const store::EventRecord& event, const std::vector<store::HandledRecord>& handled,
                              const std::vector<store::AuditRecord>& audit);
 

@@ -208,7 +208,7 @@ TEST(HandlerStates, WhoSubscribedAfterTheFailureMadeNoAttempt) {
   };
   const auto states = handler_states(event, {}, {subscribed("billing.meter", 50), subscribed("mail.sender", 200)});
   ASSERT_EQ(states.size(), 2U);
-  EXPECT_EQ(states[0].state, HandlerState::State::exhausted);
+  EXPECT_EQ(states[0].state, HandlerState::State::out_of_attempts);
   EXPECT_EQ(states[0].attempts, 5);
   EXPECT_EQ(states[1].state, HandlerState::State::waiting);
   EXPECT_EQ(states[1].attempts, 0);

@@ -2,9 +2,11 @@
 
 #include <utility>
 
+#include "core/json_object.hpp"
+#include "core/try.hpp"
 #include "core/words.hpp"
+#include "ops/audit.hpp"
 #include "ops/generations.hpp"
-#include "ops/json_object.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -100,20 +102,16 @@ void judge(RetireCheck& check) {
 
 Result<RetireCheck> check_retire(store::Administering& store, Generation generation) {
   // First: what those leave behind who end meanwhile is counted.
-  auto publishers = store.open_publishers(generation);
-  if (!publishers) return std::move(publishers).error();
-  const auto survey = survey_generations(store);
-  if (!survey) return survey.error();
+  SLUICE_TRY(auto publishers, store.open_publishers(generation));
+  SLUICE_TRY(const auto survey, survey_generations(store));
   RetireCheck check;
-  check.publishers = *std::move(publishers);
-  check.status = survey->of(generation);
+  check.publishers = std::move(publishers);
+  check.status = survey.of(generation);
   if (!check.status.state) return unknown_generation(generation);
   if (check.status.waiting > 0) {
-    const auto due = store.next_due(generation, {});
-    if (!due) return due.error();
-    check.next_due = *due;
+    SLUICE_TRY(check.next_due, store.next_due(generation, {}));
   }
-  for (const auto& worker : survey->workers) {
+  for (const auto& worker : survey.workers) {
     if (worker.generation == generation) check.workers.push_back(worker.identity);
   }
   judge(check);
@@ -136,6 +134,14 @@ Result<void> allow_retire(const RetireCheck& check, bool force) {
                    ? "let its workers finish, or move the events with `sluice generation reroute`; --force leaves them "
                      "behind"
                    : end_publisher(check.publishers.front())};
+}
+
+Result<store::Deployment> retire_generation(store::Administering& store, Generation generation, bool force,
+                                            const store::Actor& actor) {
+  SLUICE_CHECK(check_optional_reason(actor.reason));
+  SLUICE_TRY(const auto check, check_retire(store, generation));
+  SLUICE_CHECK(allow_retire(check, force));
+  return store.move_generation(generation, GenerationState::retired, actor);
 }
 
 std::string to_json(const RetireCheck& check) {

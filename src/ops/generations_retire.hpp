@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ops/generations_status.hpp"
+#include "ops/generations.hpp"
 
 namespace sluice::ops {
 
@@ -27,6 +27,10 @@ Result<RetireCheck> check_retire(store::Administering& store, Generation generat
 /// draining all the same, and no transaction may be open that can still publish: nobody knows what it leaves behind.
 /// Changes nothing.
 Result<void> allow_retire(const RetireCheck& check, bool force);
+
+/// Checks, and retires what may be.
+Result<store::Deployment> retire_generation(store::Administering& store, Generation generation, bool force,
+                                            const store::Actor& actor);
 
 std::string to_json(const RetireCheck& check);
 

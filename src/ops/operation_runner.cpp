@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/try.hpp"
+
 namespace sluice::ops {
 namespace {
 
@@ -16,15 +18,13 @@ Result<OperationRunner::Stepped> OperationRunner::step(const Uuid& id) {
   auto held = store_.hold_operation(id, executor_, lease_);
   if (held) return act(*held);
   if (!moved(held.error())) return std::move(held).error();
-  auto seen = store_.operation(id);
-  if (!seen) return std::move(seen).error();
-  return Stepped{*std::move(seen), kLookAtOthers, false};
+  SLUICE_TRY(auto seen, store_.operation(id));
+  return Stepped{std::move(seen), kLookAtOthers, false};
 }
 
 Result<OperationRunner::Stepped> OperationRunner::act(const store::OperationRecord& held) {
-  const auto now = store_.now();
-  if (!now) return now.error();
-  const OperationStep next = next_step(held.progress, *now);
+  SLUICE_TRY(const auto now, store_.now());
+  const OperationStep next = next_step(held.progress, now);
   Result<store::OperationRecord> done = held;
   switch (next.what) {
     case OperationStep::What::act:
@@ -45,22 +45,19 @@ Result<OperationRunner::Stepped> OperationRunner::act(const store::OperationReco
 }
 
 Result<void> OperationRunner::release_all() {
-  const auto held = store_.runnable_operations(executor_);
-  if (!held) return held.error();
-  for (const Uuid& id : *held) {
-    if (auto released = release(id); !released) return released;
+  SLUICE_TRY(const auto held, store_.runnable_operations(executor_));
+  for (const Uuid& id : held) {
+    SLUICE_CHECK(release(id));
   }
   return {};
 }
 
 Result<Duration> OperationRunner::round() {
-  const auto runnable = store_.runnable_operations(executor_);
-  if (!runnable) return runnable.error();
+  SLUICE_TRY(const auto runnable, store_.runnable_operations(executor_));
   Duration rest = kNothingToDo;
-  for (const Uuid& id : *runnable) {
-    const auto stepped = step(id);
-    if (!stepped) return stepped.error();
-    rest = std::min(rest, stepped->rest);
+  for (const Uuid& id : runnable) {
+    SLUICE_TRY(const auto stepped, step(id));
+    rest = std::min(rest, stepped.rest);
   }
   return rest;
 }

@@ -2,7 +2,10 @@
 
 #include <utility>
 
-#include "ops/json_object.hpp"
+#include "core/json_object.hpp"
+#include "core/try.hpp"
+#include "ops/audit.hpp"
+#include "ops/event_query.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -32,50 +35,89 @@ Result<store::EventFilter> filter_of(store::Administering& store, const BulkRequ
   return filter;
 }
 
-Result<BulkForecast> forecast_query(store::Administering& store, const BulkRequest& request,
-                                    const ContractSet* contracts) {
-  if (auto checked = check_settings(request.settings); !checked) return std::move(checked).error();
-  const auto filter = filter_of(store, request);
-  if (!filter) return filter.error();
+Result<void> check_range(const std::string& setting, int value, int most) {
+  if (value >= 0 && value <= most) return {};
+  return invalid(setting, setting + " must be a whole number from 0 to " + std::to_string(most));
+}
+
+Result<BulkForecast> forecast_query(store::Administering& store, const BulkRequest& request, const ContractSet* contracts) {
+  SLUICE_CHECK(check_settings(request.settings));
+  SLUICE_TRY(const auto filter, filter_of(store, request));
   BulkForecast forecast;
-  const auto counted = store.count_dead(*filter, kForecastCap);
-  if (!counted) return counted.error();
-  forecast.count = *counted;
-  forecast.capped = *counted >= kForecastCap;
+  SLUICE_TRY(const auto counted, store.count_dead(filter, kForecastCap));
+  forecast.count = counted;
+  forecast.capped = counted >= kForecastCap;
   if (request.kind != OperationKind::replay) return forecast;
-  const auto generation = target_generation(store, request);
-  if (!generation) return generation.error();
-  forecast.to_generation = *generation;
+  SLUICE_TRY(const auto generation, target_generation(store, request));
+  forecast.to_generation = generation;
   if (forecast.count == 0) return forecast;
-  const auto page = store.list_dead(*filter, kPreviewEvents, std::nullopt);
-  if (!page) return page.error();
-  auto preview = preview_replay(store, page->events, *generation, contracts);
-  if (!preview) return std::move(preview).error();
-  forecast.preview = *std::move(preview);
+  SLUICE_TRY(const auto page, store.list_dead(filter, kPreviewEvents, std::nullopt));
+  SLUICE_TRY(forecast.preview, preview_replay(store, page.events, generation, contracts));
   return forecast;
 }
 
 }  // namespace
 
 Result<void> check_settings(const OperationSettings& settings) {
-  if (settings.rate < 0) return invalid("rate", "rate must be at least 1 event per second, or 0 for no limit");
-  if (settings.canary < 0) return invalid("canary", "canary must be a number of events, 0 for none");
-  if (settings.stop_percent < 0 || settings.stop_percent > 100) {
-    return invalid("stop_percent", "stop_percent must be from 0 to 100");
-  }
-  return {};
+  SLUICE_CHECK(check_range("rate", settings.rate, kMostPerSecond));
+  SLUICE_CHECK(check_range("canary", settings.canary, kMostPerSecond));
+  return check_range("stop_percent", settings.stop_percent, 100);
+}
+
+OperationSettings changed(OperationSettings settings, const NewSettings& anew) {
+  return {anew.rate.value_or(settings.rate), anew.canary.value_or(settings.canary),
+          anew.stop_percent.value_or(settings.stop_percent)};
+}
+
+Result<store::OperationRecord> find_plan(store::Administering& store, const Uuid& id, std::optional<OperationKind> kind) {
+  SLUICE_TRY(auto planned, store.operation(id));
+  if (!kind || planned.progress.kind == *kind) return planned;
+  return invalid("token", "token names a plan to " + std::string{name(planned.progress.kind)} + " events, not to " +
+                              std::string{name(*kind)} + " them");
+}
+
+Result<store::OperationRecord> start_operation(store::Administering& store, const StartRequest& request,
+                                               const store::Actor& actor) {
+  SLUICE_CHECK(check_reason(actor.reason));
+  SLUICE_TRY(const auto planned, find_plan(store, request.id, request.kind));
+  const OperationSettings settings = changed(planned.progress.settings, request.settings);
+  SLUICE_CHECK(check_settings(settings));
+  return store.start_operation(request.id, request.count, settings, actor);
+}
+
+Result<store::OperationRecord> steer_operation(store::Administering& store, const Uuid& id,
+                                               const store::OperationChange& change, const store::Actor& actor) {
+  SLUICE_CHECK(check_optional_reason(actor.reason));
+  SLUICE_CHECK(check_range("rate", change.rate, kMostPerSecond));
+  return store.change_operation(id, change, actor);
+}
+
+Result<store::OperationRecord> find_operation(store::Administering& store, const Uuid& id) { return store.operation(id); }
+
+Result<std::vector<store::OperationRecord>> list_operations(store::Administering& store, int limit) {
+  SLUICE_CHECK(check_page(limit));
+  return store.operations(limit);
+}
+
+Result<ItemPage> list_items(store::Administering& store, const Uuid& id, int limit, std::int64_t after) {
+  SLUICE_CHECK(check_page(limit));
+  SLUICE_CHECK(store.operation(id));  // else one that does not exist would have no items
+  SLUICE_TRY(auto items, store.operation_items(id, limit, after));
+  ItemPage page{std::move(items), std::nullopt};
+  if (page.items.size() == static_cast<std::size_t>(limit)) page.next_after = page.items.back().place;
+  return page;
 }
 
 Result<BulkPlan> plan_bulk(store::Administering& store, const BulkRequest& request, const store::Actor& actor,
                            const Entropy& entropy, const ContractSet* contracts) {
-  if (auto checked = check_settings(request.settings); !checked) return std::move(checked).error();
-  auto filter = filter_of(store, request);
-  if (!filter) return std::move(filter).error();
+  SLUICE_CHECK(check_optional_reason(actor.reason));
+  SLUICE_CHECK(check_settings(request.settings));
+  SLUICE_TRY(auto filter, filter_of(store, request));
 
   store::PlanRequest plan;
   plan.id = make_uuid_v7(entropy.clock(), entropy.random());
   plan.kind = request.kind;
-  plan.filter = *std::move(filter);
+  plan.filter = std::move(filter);
   plan.event_ids = request.event_ids;
   plan.filter_text = filter_words(request);
   plan.settings = request.settings;
@@ -83,17 +125,12 @@ Result<BulkPlan> plan_bulk(store::Administering& store, const BulkRequest& reque
   plan.most = request.most;
   plan.actor = actor;
   if (request.kind == OperationKind::replay) {
-    const auto generation = target_generation(store, request);
-    if (!generation) return generation.error();
-    plan.to_generation = *generation;
+    SLUICE_TRY(plan.to_generation, target_generation(store, request));
   }
-  auto operation = store.plan_operation(plan);
-  if (!operation) return std::move(operation).error();
-  BulkPlan result{*std::move(operation), std::nullopt};
+  SLUICE_TRY(auto operation, store.plan_operation(plan));
+  BulkPlan result{std::move(operation), std::nullopt};
   if (request.kind == OperationKind::replay && result.operation.progress.counts.total > 0) {
-    auto preview = preview_operation(store, result.operation, contracts);
-    if (!preview) return std::move(preview).error();
-    result.preview = *std::move(preview);
+    SLUICE_TRY(result.preview, preview_operation(store, result.operation, contracts));
   }
   return result;
 }
@@ -105,10 +142,9 @@ Result<BulkForecast> forecast_bulk(store::Administering& store, const BulkReques
   }
   BulkRequest at_once = request;
   at_once.valid_for = Duration{1};
-  auto plan = plan_bulk(store, at_once, actor, entropy, contracts);
-  if (!plan) return std::move(plan).error();
-  const store::OperationRecord& operation = plan->operation;
-  return BulkForecast{operation.progress.counts.total, false, operation.to_generation, std::move(plan->preview)};
+  SLUICE_TRY(auto plan, plan_bulk(store, at_once, actor, entropy, contracts));
+  const store::OperationRecord& operation = plan.operation;
+  return BulkForecast{operation.progress.counts.total, false, operation.to_generation, std::move(plan.preview)};
 }
 
 std::string to_json(const store::OperationRecord& operation) {
@@ -144,6 +180,20 @@ std::string to_json(const store::OperationRecord& operation) {
 
 std::string to_json(const store::OperationItem& item) {
   return JsonObject{}.number("place", item.place).uuid("event_id", item.event_id).text("state", item.state).str();
+}
+
+std::string to_json(const std::vector<store::OperationRecord>& operations) {
+  std::vector<std::string> texts;
+  for (const auto& operation : operations) texts.push_back(to_json(operation));
+  return JsonObject{}.array("operations", texts).str();
+}
+
+std::string to_json(const ItemPage& page) {
+  std::vector<std::string> texts;
+  for (const auto& item : page.items) texts.push_back(to_json(item));
+  JsonObject object;
+  object.array("items", texts);
+  return add_number(object, "next_after", page.next_after).str();
 }
 
 std::string to_json(const BulkPlan& plan) {

@@ -24,6 +24,9 @@ struct BulkRequest {
   Duration valid_for = std::chrono::minutes{15};
 };
 
+/// More events per second are no pace, and no canary is larger.
+inline constexpr int kMostPerSecond = 1'000'000;
+
 /// The error names the setting as `rate`, `canary` or `stop_percent`.
 Result<void> check_settings(const OperationSettings& settings);
 
@@ -49,8 +52,45 @@ inline constexpr std::int64_t kForecastCap = 1'000'000;
 Result<BulkForecast> forecast_bulk(store::Administering& store, const BulkRequest& request, const store::Actor& actor,
                                    const Entropy& entropy, const ContractSet* contracts = nullptr);
 
+/// What whoever starts a plan may set anew; none: as it was planned.
+struct NewSettings {
+  std::optional<int> rate;
+  std::optional<int> canary;
+  std::optional<int> stop_percent;
+};
+[[nodiscard]] OperationSettings changed(OperationSettings settings, const NewSettings& anew);
+
+struct StartRequest {
+  Uuid id;
+  std::int64_t count = 0;  ///< how many events the plan holds, as a confirmation
+  NewSettings settings;
+  std::optional<OperationKind> kind;  ///< refuse a plan of another kind; none: any will do
+};
+/// As Operating::start_operation. Needs a reason; refuses settings as check_settings does.
+Result<store::OperationRecord> start_operation(store::Administering& store, const StartRequest& request,
+                                               const store::Actor& actor);
+/// The plan or operation that a start would begin with: not_found, or invalid (field `token`) when it is of another
+/// kind.
+Result<store::OperationRecord> find_plan(store::Administering& store, const Uuid& id, std::optional<OperationKind> kind);
+/// Pause, resume, cancel, or another rate. conflict when its state does not allow it.
+Result<store::OperationRecord> steer_operation(store::Administering& store, const Uuid& id,
+                                               const store::OperationChange& change, const store::Actor& actor);
+
+Result<store::OperationRecord> find_operation(store::Administering& store, const Uuid& id);
+/// Newest first; at most kMaxPage.
+Result<std::vector<store::OperationRecord>> list_operations(store::Administering& store, int limit);
+struct ItemPage {
+  std::vector<store::OperationItem> items;
+  std::optional<std::int64_t> next_after;  ///< none: this was the last page
+};
+/// What became of its events, by place, from the one behind `after` on.
+Result<ItemPage> list_items(store::Administering& store, const Uuid& id, int limit, std::int64_t after);
+
 std::string to_json(const store::OperationRecord& operation);
+/// `{"operations":[…]}`
+std::string to_json(const std::vector<store::OperationRecord>& operations);
 std::string to_json(const store::OperationItem& item);
+std::string to_json(const ItemPage& page);
 std::string to_json(const BulkPlan& plan);
 std::string to_json(const BulkForecast& forecast, OperationKind kind);
 

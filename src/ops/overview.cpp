@@ -1,17 +1,39 @@
 #include "ops/overview.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
-#include "ops/doctor_facts.hpp"
-#include "ops/latency.hpp"
+#include "core/try.hpp"
+#include "ops/doctor_findings.hpp"
 #include "ops/metrics_store.hpp"
+#include "ops/overview_history.hpp"
 #include "ops/overview_json.hpp"
 #include "ops/sinks.hpp"
-#include "ops/workers.hpp"
+#include "ops/subscriptions.hpp"
 
 namespace sluice::ops {
 namespace {
+
+GenerationSurvey survey_of(const Sight& sight) {
+  std::map<Generation, GenerationStatus> rows;
+  for (const store::GenerationGauges& one : sight.gauges.generations) {
+    GenerationStatus& row = rows[one.generation];
+    row.pending = one.due + one.waiting;
+    row.waiting = one.waiting;
+    row.in_flight = one.in_flight;
+    row.failed = one.dead;
+    row.oldest_pending = one.oldest_due;
+  }
+  for (const store::Deployment& deployment : sight.deployments) rows[deployment.generation].state = deployment.state;
+  for (const store::WorkerRecord& worker : sight.workers) ++rows[worker.generation].workers;
+  GenerationSurvey survey{sight.gauges.now, {}, sight.deployments, sight.workers, 0};
+  for (auto& [generation, row] : rows) {
+    row.generation = generation;
+    survey.generations.push_back(row);
+  }
+  return survey;
+}
 
 constexpr int kAuditLook = 200;
 // Looking for events that nobody wants reads all that is pending, or more: only where that is little.
@@ -35,12 +57,55 @@ bool is_time(std::optional<Timestamp> last, Duration interval, Timestamp now) {
 
 }  // namespace
 
+std::vector<Finding> attention(const Sight& sight) {
+  DoctorFacts facts;
+  facts.store = sight.store;
+  facts.retention = sight.retention;
+  if (sight.diagnosis) facts.diagnosis = *sight.diagnosis;
+  facts.now = sight.gauges.now;
+  facts.survey = survey_of(sight);
+  facts.stopped_sinks = sight.stopped_sinks;
+  facts.unsubscribed = sight.unsubscribed;
+  std::int64_t dead = 0;
+  for (const store::GenerationGauges& one : sight.gauges.generations) dead += one.dead;
+  facts.dead_letters = DeadTally{dead, std::min(sight.unacknowledged.value_or(dead), dead), false};
+  std::vector<Finding> findings = findings_of(facts);
+  // What a role may see is how it was set up, and no news every half minute.
+  std::erase_if(findings, [](const Finding& finding) {
+    return finding.severity == Severity::ok || finding.id == FindingId::sight_limited;
+  });
+  return findings;
+}
+
+std::string link_of(FindingId id) {
+  switch (id) {
+    case FindingId::dead_letters:
+      return "/dlq";
+    case FindingId::generation_abandoned:
+      return "/generations";
+    case FindingId::sink_stopped:
+      return "/sinks";
+    case FindingId::events_unsubscribed:
+      return "/events?filter=status%3Apending";
+    case FindingId::listener_deaf:
+    case FindingId::worker_not_listening:
+    case FindingId::doorbell_contention:
+    case FindingId::notify_queue:
+    case FindingId::claims_expired:
+      return "/workers";
+    case FindingId::stranded_events:
+      return "/events";
+    default:
+      return "/storage";
+  }
+}
+
 Overview::Overview(store::Administering& store, telemetry::MetricSet& metrics, OverviewOptions options)
     : store_(store),
       metrics_(metrics),
       options_(std::move(options)),
       totals_(totals()),
-      ring_(options_.step, options_.kept) {
+      history_(options_.step, options_.kept) {
   sight_.store = store.display_name();
   sight_.retention = options_.retention;
 }
@@ -62,27 +127,20 @@ Result<Duration> Overview::step(Timestamp now) {
   std::optional<OverviewPoint> next;
   if (is_time(pointed_at_, options_.step, now)) next = point(now);
   const std::lock_guard lock{mutex_};
-  if (next) ring_.add(*std::move(next));
+  if (next) history_.add(*std::move(next));
   seen_.gauges = sight_.gauges;
   seen_.attention = attention(sight_);
   return options_.look_interval;
 }
 
 Result<void> Overview::look() {
-  auto gauges = store_.gauges();
-  if (!gauges) return std::move(gauges).error();
-  sight_.gauges = *std::move(gauges);
-  auto workers = store_.workers(kAliveWithin);
-  if (!workers) return std::move(workers).error();
-  sight_.workers = *std::move(workers);
-  auto unacknowledged = store_.count_unacknowledged(kDeadLook);
-  if (!unacknowledged) return std::move(unacknowledged).error();
-  sight_.unacknowledged = *unacknowledged;
-  metrics_.store.dead_unacknowledged->set(static_cast<double>(*unacknowledged));
+  SLUICE_TRY(sight_.gauges, store_.gauges());
+  SLUICE_TRY(sight_.workers, store_.workers(kAliveWithin));
+  SLUICE_TRY(auto unacknowledged, store_.count_unacknowledged(kDeadLook));
+  sight_.unacknowledged = unacknowledged;
+  metrics_.store.dead_unacknowledged->set(static_cast<double>(unacknowledged));
   show_workers(metrics_.store, sight_.workers);
-  auto stopped = stopped_sinks(store_);
-  if (!stopped) return std::move(stopped).error();
-  sight_.stopped_sinks = *std::move(stopped);
+  SLUICE_TRY(sight_.stopped_sinks, stopped_sinks(store_));
   std::int64_t backlog = 0;
   for (const auto& one : sight_.gauges.generations) backlog += one.due;
   backlog_ = std::max(backlog_, backlog);
@@ -106,25 +164,20 @@ const std::set<Generation>& Overview::generations() {
 }
 
 Result<void> Overview::glance(Timestamp now) {
-  auto diagnosis = store_.diagnose(store::DiagnosisDepth::glance);
-  if (!diagnosis) return std::move(diagnosis).error();
-  auto deployments = store_.deployments();
-  if (!deployments) return std::move(deployments).error();
-  const auto audit = store_.audit({}, kAuditLook, std::nullopt);
-  if (!audit) return audit.error();
+  SLUICE_TRY(auto diagnosis, store_.diagnose(store::DiagnosisDepth::glance));
+  SLUICE_TRY(auto deployments, store_.deployments());
+  SLUICE_TRY(const auto audit, store_.audit({}, kAuditLook, std::nullopt));
   sight_.unsubscribed.reset();
   const std::int64_t rows = sight_.gauges.newest - sight_.gauges.oldest;
   if (rows < kMostRowsToRead && lag_of(sight_.gauges) >= kPatienceSeconds) {
-    auto unsubscribed = store_.unsubscribed();
-    if (!unsubscribed) return std::move(unsubscribed).error();
-    sight_.unsubscribed = *std::move(unsubscribed);
+    SLUICE_TRY(sight_.unsubscribed, store_.unsubscribed());
   }
-  show_diagnosis(metrics_.store, *diagnosis);
-  sight_.diagnosis = *std::move(diagnosis);
-  sight_.deployments = *std::move(deployments);
+  show_diagnosis(metrics_.store, diagnosis);
+  sight_.diagnosis = std::move(diagnosis);
+  sight_.deployments = std::move(deployments);
   glanced_at_ = now;
   const std::lock_guard lock{mutex_};
-  seen_.marks = marks_of(*audit);
+  seen_.marks = marks_of(audit);
   seen_.notify_queue_usage.reset();
   const auto& server = sight_.diagnosis->server;
   if (server && server->notify) seen_.notify_queue_usage = server->notify->queue_usage;
@@ -167,8 +220,8 @@ std::string Overview::json(Duration window, Timestamp now) const {
                     {},
                     seen_.attention,
                     metrics_.delivery.handled_latency->bounds()};
-  view.series = ring_.series(now, window, kMostPoints);
-  view.last_minute = ring_.series(now, std::chrono::minutes{1}, kMostPoints);
+  view.series = history_.series(now, window, kMostPoints);
+  view.last_minute = history_.series(now, std::chrono::minutes{1}, kMostPoints);
   for (const OverviewMark& mark : seen_.marks) {
     if (mark.at > now - window) view.marks.push_back(mark);
   }

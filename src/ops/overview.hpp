@@ -14,13 +14,33 @@
 #include <vector>
 
 #include <sluice/result.hpp>
-#include "ops/overview_attention.hpp"
-#include "ops/overview_marks.hpp"
-#include "ops/overview_ring.hpp"
+#include "ops/doctor.hpp"
+#include "ops/overview_history.hpp"
 #include "store/administer.hpp"
 #include "telemetry/metrics_set.hpp"
 
 namespace sluice::ops {
+
+// What needs somebody's attention, from what a daemon sees anyway: the doctor's judgement without its long checks.
+
+/// What was seen; a member is empty when it could not be.
+struct Sight {
+  std::string store;
+  RetentionPolicies retention;
+  store::StoreGauges gauges;
+  std::optional<std::int64_t> unacknowledged;  ///< dead letters that nobody knows about; at most kDeadLook
+  std::optional<store::Diagnosis> diagnosis;
+  std::vector<store::Deployment> deployments;
+  std::vector<store::WorkerRecord> workers;  ///< that are alive
+  std::vector<store::SinkRecord> stopped_sinks;
+  std::optional<std::vector<store::UnsubscribedCount>> unsubscribed;  ///< none: not looked for
+};
+
+/// Pure. Without what is well; the most severe first.
+std::vector<Finding> attention(const Sight& sight);
+
+/// The page of the console that shows more about it: `/dlq`.
+std::string link_of(FindingId id);
 
 struct OverviewOptions {
   Duration look_interval = std::chrono::seconds{2};  ///< between two looks at the store
@@ -76,7 +96,7 @@ class Overview {
   std::int64_t backlog_ = 0;
   double lag_seconds_ = 0;
   mutable std::mutex mutex_;  // for what follows
-  OverviewRing ring_;
+  OverviewHistory history_;
   Seen seen_;
 };
 

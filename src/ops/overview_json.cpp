@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <functional>
 
-#include "ops/json_object.hpp"
-#include "ops/latency.hpp"
+#include "core/json_object.hpp"
 #include "ops/metrics_store.hpp"
-#include "ops/overview_attention.hpp"
+#include "ops/overview.hpp"
+#include "ops/overview_history.hpp"
 
 namespace sluice::ops {
 namespace {

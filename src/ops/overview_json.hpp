@@ -7,9 +7,8 @@
 #include <vector>
 
 #include "ops/doctor.hpp"
-#include "ops/overview_marks.hpp"
-#include "ops/overview_ring.hpp"
-#include "store/diagnosis.hpp"
+#include "ops/overview_history.hpp"
+#include "store/observe.hpp"
 
 namespace sluice::ops {
 

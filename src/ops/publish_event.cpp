@@ -4,10 +4,21 @@
 #include <span>
 #include <utility>
 
+#include "core/try.hpp"
+#include "core/utf8.hpp"
+#include "crypto/digest.hpp"
+
 namespace sluice::ops {
 namespace {
 
 constexpr std::chrono::seconds kGenerationAge{5};
+
+constexpr std::size_t kKeyMaxBytes = 255;
+
+// With its length in front no two lists of parts read the same.
+void append_part(std::string& text, std::string_view part) {
+  text.append(std::to_string(part.size())).append(":").append(part);
+}
 
 }  // namespace
 
@@ -19,8 +30,7 @@ Result<store::NewEvent> EventPublishing::prepare(const PublishRequest& request, 
     return invalid("ordering_key", "ordering_key must not be empty; leave it out for no order");
   }
   if (request.content_class.empty()) return invalid("content_class", "content_class must not be empty");
-  auto channel = compose_channel(generation, request.processing_class);
-  if (!channel) return std::move(channel).error();
+  SLUICE_TRY(auto channel, compose_channel(generation, request.processing_class));
 
   const Timestamp now = entropy_.clock();
   EnvelopeDraft draft;
@@ -34,10 +44,9 @@ Result<store::NewEvent> EventPublishing::prepare(const PublishRequest& request, 
   draft.payload = request.payload;
   draft.idempotency_key = request.idempotency_key;
   draft.trace_context = request.trace_context;
-  auto envelope = EventEnvelope::make(std::move(draft), limits_);
-  if (!envelope) return std::move(envelope).error();
+  SLUICE_TRY(auto envelope, EventEnvelope::make(std::move(draft), limits_));
 
-  return store::NewEvent{*std::move(envelope), generation,         *std::move(channel), request.content_class,
+  return store::NewEvent{std::move(envelope),  generation,         std::move(channel), request.content_class,
                          request.ordering_key, request.not_before, request.delay};
 }
 
@@ -48,16 +57,15 @@ Result<void> GenerationCheck::operator()(const store::NewEvent& event) {
     const auto known = known_.find(event.generation);
     if (known != known_.end() && now - known->second < kGenerationAge) return {};
   }
-  if (auto looked = look(event); !looked) return looked;
+  SLUICE_CHECK(look(event));
   const std::lock_guard lock{mutex_};
   known_[event.generation] = now;
   return {};
 }
 
 Result<void> GenerationCheck::look(const store::NewEvent& event) {
-  const auto exists = store_.generation_exists(event.generation);
-  if (!exists) return exists.error();
-  if (!*exists) return no_such_generation(event.generation);
+  SLUICE_TRY(const auto exists, store_.generation_exists(event.generation));
+  if (!exists) return no_such_generation(event.generation);
   const auto deployments = store_.deployments();
   // A publisher's role may publish and not look around.
   if (!deployments && deployments.error().code == ErrorCode::forbidden) return {};
@@ -89,15 +97,36 @@ Result<Published> publish_event(store::Publishing& store, const store::NewEvent&
 }
 
 Result<store::NewEvent> stored_event(store::Administering& store, const Uuid& id) {
-  auto record = store.get_event(id);
-  if (!record) return std::move(record).error();
-  return store::NewEvent{std::move(record->envelope),
-                         record->generation,
-                         std::move(record->channel),
-                         std::move(record->content_class),
-                         std::move(record->ordering_key),
+  SLUICE_TRY(auto record, store.get_event(id));
+  return store::NewEvent{std::move(record.envelope),
+                         record.generation,
+                         std::move(record.channel),
+                         std::move(record.content_class),
+                         std::move(record.ordering_key),
                          std::nullopt,
                          std::nullopt};
+}
+
+Uuid derived_id(std::string_view kind, const ForeignName& name) {
+  std::string text;
+  append_part(text, kind);
+  append_part(text, name.sender);
+  append_part(text, name.id);
+  const crypto::Sha256 digest = crypto::sha256(text);
+  Uuid id;
+  std::copy_n(digest.begin(), id.bytes.size(), id.bytes.begin());
+  id.bytes[6] = static_cast<std::uint8_t>((id.bytes[6] & 0x0FU) | 0x80U);
+  id.bytes[8] = static_cast<std::uint8_t>((id.bytes[8] & 0x3FU) | 0x80U);
+  return id;
+}
+
+std::string derived_key(const ForeignName& name) {
+  std::string key{name.sender};
+  key.append(" ").append(name.id);
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
+  const bool fits = key.size() <= kKeyMaxBytes && utf8::is_valid(key) &&
+                    std::none_of(key.begin(), key.end(), is_control) && name.sender.find(' ') == std::string_view::npos;
+  return fits ? key : std::string{};
 }
 
 }  // namespace sluice::ops

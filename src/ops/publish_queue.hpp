@@ -50,7 +50,7 @@ class PublishQueue {
 
   /// `done` is called exactly once and must not throw: from the queue's thread, or from the caller's own when there is
   /// no room
-  /// (`exhausted`) or the queue has stopped.
+  /// (`ErrorCode::exhausted`) or the queue has stopped.
   void submit(std::vector<store::NewEvent> events, Done done);
 
   /// Stores up to one batch of what waits and tells; false when nothing waited. The queue's thread does this

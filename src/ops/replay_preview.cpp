@@ -5,9 +5,10 @@
 #include <set>
 #include <utility>
 
+#include "core/json_object.hpp"
+#include "core/try.hpp"
 #include "core/words.hpp"
-#include "ops/json_object.hpp"
-#include "ops/workers.hpp"
+#include "ops/subscriptions.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -35,12 +36,10 @@ class Landscape {
  public:
   static Result<Landscape> look(store::Administering& store, Generation generation) {
     Landscape seen{generation};
-    auto registry = store.registry(generation);
-    if (!registry) return std::move(registry).error();
-    seen.subscriptions_ = std::move(registry->subscriptions);
-    const auto workers = store.workers(kAliveWithin);
-    if (!workers) return workers.error();
-    for (const auto& worker : *workers) {
+    SLUICE_TRY(auto registry, store.registry(generation));
+    seen.subscriptions_ = std::move(registry.subscriptions);
+    SLUICE_TRY(const auto workers, store.workers(kAliveWithin));
+    for (const auto& worker : workers) {
       if (worker.generation == generation) seen.served_.insert(worker.handlers.begin(), worker.handlers.end());
     }
     return seen;
@@ -68,10 +67,9 @@ Result<std::set<store::HandledKey>> handled_keys(store::Observing& store,
                                                  const std::vector<store::EventRecord>& events) {
   std::vector<std::string> asked;
   for (const auto& event : events) asked.push_back(event.envelope.idempotency_key());
-  const auto handled = store.handled(asked);
-  if (!handled) return handled.error();
+  SLUICE_TRY(const auto handled, store.handled(asked));
   std::set<store::HandledKey> keys;
-  for (const auto& record : *handled) keys.insert(record.key);
+  for (const auto& record : handled) keys.insert(record.key);
   return keys;
 }
 
@@ -92,7 +90,7 @@ std::string objection(const store::EventRecord& event, const ContractSet* contra
   return checked ? std::string{} : checked.error().field + ": " + checked.error().message;
 }
 
-std::string in_words(ReplayVerdict verdict, bool one) {
+std::string verdict_words(ReplayVerdict verdict, bool one) {
   switch (verdict) {
     case ReplayVerdict::will_run:
       return "will run";
@@ -136,34 +134,31 @@ std::string_view name(ReplayVerdict verdict) {
 
 Result<ReplayPreview> preview_replay(store::Administering& store, const std::vector<store::EventRecord>& events,
                                      Generation generation, const ContractSet* contracts) {
-  const auto landscape = Landscape::look(store, generation);
-  if (!landscape) return landscape.error();
-  const auto handled = handled_keys(store, events);
-  if (!handled) return handled.error();
+  SLUICE_TRY(const auto landscape, Landscape::look(store, generation));
+  SLUICE_TRY(const auto handled, handled_keys(store, events));
   ReplayPreview preview;
   preview.generation = generation;
   for (const auto& event : events) {
     EventForecast forecast;
     forecast.event_id = event.envelope.event_id();
     forecast.event_type = event.envelope.event_type();
-    for (std::string& handler : landscape->handlers_of(event)) {
-      const bool done = handled->contains({handler, event.envelope.idempotency_key()});
+    for (std::string& handler : landscape.handlers_of(event)) {
+      const bool done = handled.contains({handler, event.envelope.idempotency_key()});
       (done ? forecast.handled : forecast.will_run).push_back(std::move(handler));
     }
     forecast.why = objection(event, contracts);
-    forecast.verdict = judge(forecast, *landscape);
+    forecast.verdict = judge(forecast, landscape);
     add(preview, std::move(forecast));
   }
-  for (auto& [handler, counts] : preview.handlers) counts.live = landscape->serves(handler);
+  for (auto& [handler, counts] : preview.handlers) counts.live = landscape.serves(handler);
   return preview;
 }
 
 Result<ReplayPreview> preview_operation(store::Administering& store, const store::OperationRecord& operation,
                                         const ContractSet* contracts) {
-  const auto items = store.operation_items(operation.id, kPreviewEvents, 0);
-  if (!items) return items.error();
+  SLUICE_TRY(const auto items, store.operation_items(operation.id, kPreviewEvents, 0));
   std::vector<store::EventRecord> events;
-  for (const auto& item : *items) {
+  for (const auto& item : items) {
     auto event = store.get_event(item.event_id);
     if (!event && event.error().code == ErrorCode::not_found) continue;
     if (!event) return std::move(event).error();
@@ -175,7 +170,7 @@ Result<ReplayPreview> preview_operation(store::Administering& store, const store
 std::string in_words(const ReplayPreview& preview) {
   std::string words;
   for (const auto& [verdict, count] : preview.verdicts) {
-    words += (words.empty() ? "" : ", ") + counted(count, "event") + ' ' + in_words(verdict, count == 1);
+    words += (words.empty() ? "" : ", ") + counted(count, "event") + ' ' + verdict_words(verdict, count == 1);
   }
   return words;
 }

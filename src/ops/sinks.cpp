@@ -4,7 +4,9 @@
 #include <set>
 #include <utility>
 
-#include "ops/json_object.hpp"
+#include "core/json_object.hpp"
+#include "core/try.hpp"
+#include "ops/audit.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -18,37 +20,38 @@ Result<store::SinkRecord> with_hint(Result<store::SinkRecord> found) {
 
 }  // namespace
 
+Result<store::SinkRecords> list_sinks(store::Administering& store) { return store.sinks(); }
+
 Result<store::SinkRecord> find_sink(store::Administering& store, const std::string& name) {
-  auto all = store.sinks();
-  if (!all) return std::move(all).error();
-  for (store::SinkRecord& sink : all->sinks) {
+  SLUICE_TRY(auto all, store.sinks());
+  for (store::SinkRecord& sink : all.sinks) {
     if (sink.declared.name == name) return std::move(sink);
   }
   return with_hint(Error{ErrorCode::not_found, Retry::never, "there is no sink " + name, "name", {}});
 }
 
 Result<store::SinkRecord> pause_sink(store::Administering& store, const std::string& name, const store::Actor& actor) {
+  SLUICE_CHECK(check_reason(actor.reason));
   return with_hint(store.switch_sink(name, SinkSwitch::paused, actor));
 }
 
 Result<store::SinkRecord> resume_sink(store::Administering& store, const std::string& name, const store::Actor& actor) {
+  SLUICE_CHECK(check_reason(actor.reason));
   return with_hint(store.switch_sink(name, SinkSwitch::active, actor));
 }
 
 Result<std::vector<store::SinkRecord>> stopped_sinks(store::Administering& store) {
-  auto all = store.sinks();
-  if (!all) return std::move(all).error();
-  std::erase_if(all->sinks, [](const store::SinkRecord& sink) { return sink.takes_deliveries(); });
-  if (all->sinks.empty()) return std::move(all->sinks);
-  const auto subscriptions = store.subscriptions();
-  if (!subscriptions) return subscriptions.error();
+  SLUICE_TRY(auto all, store.sinks());
+  std::erase_if(all.sinks, [](const store::SinkRecord& sink) { return sink.takes_deliveries(); });
+  if (all.sinks.empty()) return std::move(all.sinks);
+  SLUICE_TRY(const auto subscriptions, store.subscriptions());
   std::set<std::string_view> wanted;
-  for (const store::SubscriptionRecord& one : *subscriptions) wanted.insert(one.subscription.handler_name);
-  std::erase_if(all->sinks, [&](const store::SinkRecord& sink) {
+  for (const store::SubscriptionRecord& one : subscriptions) wanted.insert(one.subscription.handler_name);
+  std::erase_if(all.sinks, [&](const store::SinkRecord& sink) {
     const auto& handlers = sink.declared.handlers;
     return std::none_of(handlers.begin(), handlers.end(), [&](const auto& one) { return wanted.contains(one); });
   });
-  return std::move(all->sinks);
+  return std::move(all.sinks);
 }
 
 std::string_view state_name(const store::SinkRecord& sink, Timestamp now) {

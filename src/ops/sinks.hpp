@@ -14,7 +14,10 @@ namespace sluice::ops {
 /// not_found, with the way to the list, when no daemon ever declared it.
 Result<store::SinkRecord> find_sink(store::Administering& store, const std::string& name);
 
-/// Both for all daemons, and audited. What is so already is answered.
+/// Every sink that a daemon ever declared, by name, and the store's clock.
+Result<store::SinkRecords> list_sinks(store::Administering& store);
+
+/// Both for all daemons, and audited: they need a reason. What is so already is answered.
 Result<store::SinkRecord> pause_sink(store::Administering& store, const std::string& name, const store::Actor& actor);
 /// Also after its receiver was gone; closes its circuit.
 Result<store::SinkRecord> resume_sink(store::Administering& store, const std::string& name, const store::Actor& actor);

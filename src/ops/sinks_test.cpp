@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "ops/check.hpp"
-#include "ops/doctor_facts.hpp"
+#include "ops/doctor_findings.hpp"
 #include "ops/event_story.hpp"
-#include "ops/overview_attention.hpp"
+#include "ops/overview.hpp"
 #include "ops/status_report.hpp"
 #include "tests/support/embedded_store.hpp"
 

@@ -2,9 +2,10 @@
 
 #include <utility>
 
-#include "ops/json_object.hpp"
+#include "core/json_object.hpp"
+#include "core/try.hpp"
 #include "ops/sinks.hpp"
-#include "ops/workers.hpp"
+#include "ops/subscriptions.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -41,29 +42,23 @@ std::vector<std::string> json_of(const Items& items, Write write) {
 }  // namespace
 
 Result<StatusReport> report_status(store::Administering& store) {
-  auto survey = survey_generations(store);
-  if (!survey) return std::move(survey).error();
-  const auto schema = store.schema_version();
-  if (!schema) return schema.error();
-  const auto generation = store.default_generation();
-  if (!generation) return generation.error();
-  auto sinks = store.sinks();
-  if (!sinks) return std::move(sinks).error();
-  const auto dead = tally_dead(store, kDeadLettersCounted);
-  if (!dead) return dead.error();
-  auto unsubscribed = store.unsubscribed();
-  if (!unsubscribed) return std::move(unsubscribed).error();
+  SLUICE_TRY(auto survey, survey_generations(store));
+  SLUICE_TRY(const auto schema, store.schema_version());
+  SLUICE_TRY(const auto generation, store.default_generation());
+  SLUICE_TRY(auto sinks, store.sinks());
+  SLUICE_TRY(const auto dead, tally_dead(store, kDeadLettersCounted));
+  SLUICE_TRY(auto unsubscribed, store.unsubscribed());
   return StatusReport{store.display_name(),
-                      *schema,
-                      survey->now,
-                      *generation,
-                      std::move(survey->generations),
-                      survey->discarded,
-                      survey->discarded_estimated,
-                      *dead,
-                      std::move(survey->workers),
-                      std::move(sinks->sinks),
-                      *std::move(unsubscribed)};
+                      schema,
+                      survey.now,
+                      generation,
+                      std::move(survey.generations),
+                      survey.discarded,
+                      survey.discarded_estimated,
+                      dead,
+                      std::move(survey.workers),
+                      std::move(sinks.sinks),
+                      std::move(unsubscribed)};
 }
 
 std::string to_json(const StatusReport& report) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ops/dead_letters.hpp"
-#include "ops/generations_status.hpp"
+#include "ops/generations.hpp"
 
 namespace sluice::ops {
 

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <utility>
 
-#include "ops/event_list.hpp"
-#include "ops/json_object.hpp"
-#include "ops/workers.hpp"
+#include "core/json_object.hpp"
+#include "core/try.hpp"
+#include "ops/audit.hpp"
+#include "ops/event_query.hpp"
 
 namespace sluice::ops {
 namespace {
+
+constexpr Duration kRemembered = std::chrono::hours{24};
 
 std::int64_t hosts(const std::vector<store::WorkerRecord>& workers, const store::SubscriptionRecord& record) {
   return std::count_if(workers.begin(), workers.end(), [&](const store::WorkerRecord& worker) {
@@ -54,46 +57,77 @@ class Count {
 
 }  // namespace
 
+Result<WorkerList> list_workers(store::Administering& store) {
+  SLUICE_TRY(const auto now, store.now());
+  SLUICE_TRY(auto workers, store.workers(kRemembered));
+  return WorkerList{now, std::move(workers)};
+}
+
+Result<std::vector<store::WorkerRecord>> live_workers(store::Administering& store) { return store.workers(kAliveWithin); }
+
+bool is_alive(const store::WorkerRecord& worker, Timestamp now) { return worker.seen_at > now - kAliveWithin; }
+
+bool is_listening(const store::WorkerRecord& worker) {
+  // One that pulls is woken by the daemon that it asks; one that starts looks before it rests.
+  return worker.listener == "listening" || worker.listener == "pulling" || worker.listener == "starting";
+}
+
+std::string to_json(const store::WorkerRecord& worker, Timestamp now) {
+  return JsonObject{}
+      .text("identity", worker.identity)
+      .number("generation", worker.generation)
+      .texts("handlers", worker.handlers)
+      .text("listener", worker.listener)
+      .time("started_at", worker.started_at)
+      .time("seen_at", worker.seen_at)
+      .boolean("alive", is_alive(worker, now))
+      .str();
+}
+
 Result<std::vector<SubscriptionStatus>> list_subscriptions(store::Administering& store) {
-  auto records = store.subscriptions();
-  if (!records) return std::move(records).error();
-  const auto workers = store.workers(kAliveWithin);
-  if (!workers) return workers.error();
+  SLUICE_TRY(auto records, store.subscriptions());
+  SLUICE_TRY(const auto workers, store.workers(kAliveWithin));
   std::vector<SubscriptionStatus> all;
-  for (auto& record : *records) {
-    const std::int64_t count = hosts(*workers, record);
+  for (auto& record : records) {
+    const std::int64_t count = hosts(workers, record);
     all.push_back({std::move(record), count});
   }
   return all;
 }
 
-Result<UnsubscribePlan> plan_unsubscribe(store::Administering& store, Generation generation,
-                                         const std::string& handler_name, int look) {
-  const auto all = list_subscriptions(store);
-  if (!all) return all.error();
-  const auto found = std::find_if(all->begin(), all->end(), [&](const SubscriptionStatus& one) {
+Result<UnsubscribePlan> plan_unsubscribe(store::Administering& store, Generation generation, const std::string& handler_name,
+                                         int look) {
+  SLUICE_TRY(const auto all, list_subscriptions(store));
+  const auto found = std::find_if(all.begin(), all.end(), [&](const SubscriptionStatus& one) {
     return one.record.generation == generation && one.record.subscription.handler_name == handler_name;
   });
-  if (found == all->end()) {
+  if (found == all.end()) {
     return Error{ErrorCode::not_found, Retry::never,
                  "handler " + handler_name + " has no subscription in generation " + std::to_string(generation),
                  "handler_name", "`sluice subscription list` shows what there is"};
   }
   UnsubscribePlan plan{*found};
-  Count count{*all, plan};
+  Count count{all, plan};
   store::EventFilter filter;
   filter.status = Status::pending;
   filter.generation = generation;
   std::optional<std::int64_t> before;
   for (int looked = 0; plan.complete;) {
-    const auto page = store.list_events(filter, std::min(kMaxPage, look - looked), before);
-    if (!page) return page.error();
-    for (const auto& event : page->events) count.add(event);
-    looked += static_cast<int>(page->events.size());
-    if (!page->next_before) break;
-    before = page->next_before;
+    SLUICE_TRY(const auto page, store.list_events(filter, std::min(kMaxPage, look - looked), before));
+    for (const auto& event : page.events) count.add(event);
+    looked += static_cast<int>(page.events.size());
+    if (!page.next_before) break;
+    before = page.next_before;
     plan.complete = looked < look;
   }
+  return plan;
+}
+
+Result<UnsubscribePlan> unsubscribe(store::Administering& store, Generation generation, const std::string& handler_name,
+                                    const store::Actor& actor) {
+  SLUICE_CHECK(check_reason(actor.reason));
+  SLUICE_TRY(auto plan, plan_unsubscribe(store, generation, handler_name));
+  SLUICE_CHECK(store.unsubscribe(generation, handler_name, actor));
   return plan;
 }
 

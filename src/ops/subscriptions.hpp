@@ -1,4 +1,4 @@
-// Subscriptions: who handles what, and what a removal would leave behind.
+// Who handles what: worker processes, subscriptions, and what a removal would leave behind.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,26 @@
 #include "store/administer.hpp"
 
 namespace sluice::ops {
+
+/// Workers give a sign of life every few seconds; one that was silent for longer counts as gone.
+inline constexpr Duration kAliveWithin = std::chrono::seconds{30};
+
+struct WorkerList {
+  Timestamp now{};
+  std::vector<store::WorkerRecord> workers;  ///< of the last day, by identity
+};
+Result<WorkerList> list_workers(store::Administering& store);
+
+/// Those that are alive.
+Result<std::vector<store::WorkerRecord>> live_workers(store::Administering& store);
+
+[[nodiscard]] bool is_alive(const store::WorkerRecord& worker, Timestamp now);
+/// Whether its listener hears; the other states cost latency.
+[[nodiscard]] bool is_listening(const store::WorkerRecord& worker);
+
+std::string to_json(const store::WorkerRecord& worker, Timestamp now);
+
+// Subscriptions: who handles what, and what a removal would leave behind.
 
 struct SubscriptionStatus {
   store::SubscriptionRecord record;
@@ -28,6 +48,10 @@ struct UnsubscribePlan {
 /// not_found when there is no such subscription. Changes nothing.
 Result<UnsubscribePlan> plan_unsubscribe(store::Administering& store, Generation generation,
                                          const std::string& handler_name, int look = kUnsubscribeLook);
+
+/// Removes it; answers with what it leaves behind, counted before. Needs a reason.
+Result<UnsubscribePlan> unsubscribe(store::Administering& store, Generation generation, const std::string& handler_name,
+                                    const store::Actor& actor);
 
 std::string to_json(const SubscriptionStatus& status);
 std::string to_json(const UnsubscribePlan& plan, bool dry_run);

@@ -136,9 +136,9 @@ TEST_F(Dlq, ShowTellsTheWholeStory) {
   fail(1);
   const auto shown = sluice_({"dlq", "show", id(1)});
   EXPECT_EQ(shown.exit, Exit::ok) << shown.err;
-  EXPECT_THAT(shown.out, AllOf(HasSubstr("is failed"), HasSubstr("billing.meter"), HasSubstr("exhausted")));
+  EXPECT_THAT(shown.out, AllOf(HasSubstr("is failed"), HasSubstr("billing.meter"), HasSubstr("out of attempts")));
   EXPECT_THAT(sluice_({"dlq", "show", id(1), "-o", "json"}).out,
-              HasSubstr(R"("handlers":[{"handler_name":"billing.meter","state":"exhausted")"));
+              HasSubstr(R"("handlers":[{"handler_name":"billing.meter","state":"out_of_attempts")"));
   EXPECT_EQ(sluice_({"dlq", "show", id(9)}).exit, Exit::not_found);
 }
 
@@ -293,7 +293,7 @@ TEST_F(Dlq, AWholesaleChangeMustSaySo) {
   EXPECT_THAT(bare.err, AllOf(HasSubstr("--filter"), HasSubstr("--all")));
   EXPECT_EQ(sluice_({"dlq", "replay", id(1), "--class", "x", "--reason", "x", "--yes"}).exit, Exit::usage);
   EXPECT_EQ(sluice_({"dlq", "replay", "not-an-id", "--reason", "x", "--yes"}).exit, Exit::usage);
-  EXPECT_THAT(sluice_({"dlq", "replay", "--all", "--rate", "0", "--reason", "x"}).err, HasSubstr("--rate"));
+  EXPECT_THAT(sluice_({"dlq", "replay", "--all", "--rate=-1", "--reason", "x"}).err, HasSubstr("--rate"));
   EXPECT_THAT(sluice_({"dlq", "replay", "--all", "--stop-percent", "101", "--reason", "x"}).err,
               HasSubstr("--stop-percent"));
 }

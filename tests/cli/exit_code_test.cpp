@@ -1,4 +1,4 @@
-#include "cli/exit_code.hpp"
+#include "cli/report_error.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,6 +3,7 @@
 #include <sstream>
 #include <utility>
 
+#include "core/try.hpp"
 #include "store/postgres/postgres_store.hpp"
 #include "store/sqlite/sqlite_store.hpp"
 #include "tests/support/faulty_store.hpp"
@@ -93,7 +94,15 @@ Answer CommandLine::operator()(std::vector<std::string> words) {
   std::ostringstream err;
   cli::Console console{in, out, err, terminal, terminal, false};
   cli::Adapters adapters;
-  adapters.open_store = [this](const cli::OpenRequest& request) { return open(request); };
+  adapters.open_store =
+      [this](const cli::OpenRequest& request) -> Result<std::unique_ptr<store::Administering>> {
+    SLUICE_TRY(auto store, open(request));
+    return std::unique_ptr<store::Administering>{std::move(store)};
+  };
+  adapters.open_whole = [this](const cli::OpenRequest& request) -> Result<cli::WholeStore> {
+    SLUICE_TRY(std::shared_ptr<store::Store> store, open(request));
+    return cli::WholeStore{store, *store};
+  };
   adapters.start_daemon = [this](const cli::DaemonRequest&) -> Result<std::unique_ptr<cli::Daemon>> {
     if (daemon_error) return *daemon_error;
     return std::unique_ptr<cli::Daemon>{std::make_unique<RecordingDaemon>(daemon_log, daemon_url)};

@@ -4,8 +4,7 @@
 
 #include <sstream>
 
-#include "cli/console.hpp"
-#include "cli/when.hpp"
+#include "cli/session.hpp"
 
 namespace sluice::cli {
 namespace {

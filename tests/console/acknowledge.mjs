@@ -1,4 +1,4 @@
-// A kind of failure is acknowledged, comes back, and says so.
+// A group is acknowledged, comes back, and says so.
 import { button, reads } from './steps.mjs';
 
 export default async function play({ page, url, ask, picture }) {

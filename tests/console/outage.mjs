@@ -8,9 +8,9 @@ export default async function play({ page, url, picture }) {
   await picture('outage-1-overview');
 
   await link(page.getByRole('navigation', { name: 'Screens' }), /Dead letters/).click();
-  const rows = page.getByRole('region', { name: 'Kinds of failure' }).locator('tbody tr');
+  const rows = page.getByRole('region', { name: 'Groups of failures' }).locator('tbody tr');
   await rows.nth(2).waitFor();
-  assert.equal(await rows.count(), 3, 'three kinds of failure');
+  assert.equal(await rows.count(), 3, 'three groups');
   await picture('outage-2-groups');
 
   await link(rows, 'ConnectionError').click();

@@ -7,7 +7,7 @@
 #include <chrono>
 
 #include "ops/check.hpp"
-#include "ops/doctor_facts.hpp"
+#include "ops/doctor_findings.hpp"
 #include "store/postgres/postgres_store.hpp"
 #include "tests/support/postgres_database.hpp"
 

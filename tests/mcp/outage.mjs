@@ -8,9 +8,9 @@ const total = 5000;
 const filter = 'type:outage.*';
 const sluice = await Sluice.connect('--max-rows', String(2 * total), '--max-rate', '5000');
 
-const clusters = await sluice.call('list_failure_clusters');
-assert.equal(clusters.groups.length, 3);
-assert.equal(clusters.count, total);
+const grouped = await sluice.call('list_failure_clusters');
+assert.equal(grouped.groups.length, 3);
+assert.equal(grouped.count, total);
 
 // Too early: the canary fails again, and the rest is left alone.
 const hasty = await sluice.call('plan_replay', { filter });

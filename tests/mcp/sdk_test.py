@@ -32,7 +32,7 @@ class Sdk(unittest.TestCase):
     def audit(self):
         return self.outage.json("audit", "list", "--surface", "mcp")["records"]
 
-    def test_from_the_clusters_to_a_finished_plan(self):
+    def test_from_the_groups_to_a_finished_plan(self):
         self.outage.is_mended()
         self.script("triage.mjs")
         self.assertEqual(self.dead(), 0)

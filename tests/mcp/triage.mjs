@@ -1,4 +1,4 @@
-// From the clusters to a finished plan, as an agent would go.
+// From the groups to a finished plan, as an agent would go.
 import assert from 'node:assert/strict';
 import { Sluice } from './client.mjs';
 
@@ -12,11 +12,11 @@ const status = await sluice.call('get_status');
 assert.equal(status.generations[0].failed, 9);
 assert.match(status.session.actor, /^agent:triage-bot \(for /);
 
-const clusters = await sluice.call('list_failure_clusters');
-assert.equal(clusters.count, 9);
-assert.deepEqual(clusters.groups.map((group) => group.error_class).sort(), ['ConnectionError', 'TerminalError', 'TimeoutError']);
+const grouped = await sluice.call('list_failure_clusters');
+assert.equal(grouped.count, 9);
+assert.deepEqual(grouped.groups.map((group) => group.error_class).sort(), ['ConnectionError', 'TerminalError', 'TimeoutError']);
 
-const timeouts = clusters.groups.find((group) => group.error_class === 'TimeoutError');
+const timeouts = grouped.groups.find((group) => group.error_class === 'TimeoutError');
 const page = await sluice.call('list_dlq_events', { filter: `fp:${timeouts.fingerprint}`, limit: 2 });
 assert.equal(page.count, 3);
 assert.equal(page.events.length, 2);

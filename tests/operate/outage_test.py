@@ -14,7 +14,7 @@ def play(shop, count):
     groups = shop.json("dlq", "groups")
     expect(groups["count"], count, "dead letters")
     expect(sorted(group["error_class"] for group in groups["groups"]), ["ConnectionError", "TerminalError", "TimeoutError"],
-           "kinds of failure")
+           "groups of failures")
     sample = shop.json("dlq", "list", "--class", "timeout", "--limit", "1")["events"][0]
     story = shop.json("dlq", "show", sample["event_id"])
     expect([handler["handler_name"] for handler in story["handlers"]], ["shop.outage"], "who has not handled it")
@@ -36,14 +36,14 @@ def play(shop, count):
 
 
 def verify(shop, count, operation):
-    """The audit has one record per operation, the history of each row the cycle that was closed, by whom and why."""
+    """The audit has one record per operation, the history of each row what went before the replay, by whom and why."""
     records = [record for record in shop.json("audit", "list")["records"] if record["action"] == "replay.bulk"]
     expect([(record["actor"], record["surface"], record["reason"], record["count"]) for record in records],
            [("ann@shop", "cli", "the provider is back", count), ("ann@shop", "cli", "is it over?", count)], "the audit")
     length = "jsonb_array_length" if shop.kind == "postgres" else "json_array_length"
     last = ("failure_history -> -1 ->> '{}'" if shop.kind == "postgres" else "json_extract(failure_history, '$[#-1].{}')").format
     expect(shop.sql(f"select {length}(failure_history) || ' ' || count(*) from core.outbox group by {length}(failure_history) "
-                    f"order by 1"), [f"1 {count - 10}", "2 10"], "closed cycles")
+                    f"order by 1"), [f"1 {count - 10}", "2 10"], "replays")
     expect(shop.sql(f"select count(*) from core.outbox where {last('replayed_by')} = 'ann@shop' and "
                     f"{last('operation_id')} = '{operation}' and {last('reason')} = 'the provider is back'"), [str(count)],
            "history entries of the replay")

@@ -2,9 +2,8 @@
 
 # (file, header): why.
 INCLUDES = {
-    ("src/alert/http/alert_body.cpp", "ops/json_object.hpp"): "the writer of JSON stands in ops; it belongs to core",
-    ("src/ops/webhook_inbox.cpp", "config/declared.hpp"): "a webhook source is the type that the configuration declares",
-    ("src/ops/webhook_verify.hpp", "config/declared.hpp"): "the same",
+    ("src/ops/webhook.cpp", "config/declared.hpp"): "a webhook source is the type that the configuration declares",
+    ("src/ops/webhook.hpp", "config/declared.hpp"): "the same",
     ("src/runtime/runtime_fixture.hpp", "store/sqlite/sqlite_store.hpp"): "tests/support has EmbeddedStore for it",
     ("src/telemetry/metrics_set_test.cpp", "tests/cli/golden.hpp"): "the reader of golden files stands in tests/cli",
 }

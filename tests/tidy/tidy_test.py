@@ -25,7 +25,9 @@ class Includes(unittest.TestCase):
                               ("src/store/sqlite/a.cpp", '"store/postgres/pq.hpp"'), ("src/runtime/a.cpp", '"ops/b.hpp"'),
                               ("src/runtime/a.cpp", '"store/postgres/pq.hpp"'), ("src/ops/a.cpp", '"http/router.hpp"'),
                               ("src/ops/a.cpp", '"runtime/worker.hpp"'), ("src/mcp/a.cpp", '"http/router.hpp"'),
-                              ("src/http/a.cpp", '"runtime/worker.hpp"'), ("src/daemon/a.cpp", '"sink/http/http_sink.hpp"'),
+                              ("src/http/a.cpp", '"runtime/worker.hpp"'), ("src/http/a.cpp", '"store/store.hpp"'),
+                              ("src/cli/a.cpp", '"store/observe.hpp"'), ("src/mcp/a.hpp", '"store/store.hpp"'),
+                              ("src/daemon/a.cpp", '"sink/http/http_sink.hpp"'),
                               ("src/sink/pace.cpp", '"sink/log/log_sink.hpp"'), ("src/new/a.cpp", '"core/status.hpp"')):
             with self.subTest(path=path, include=include):
                 found = self.wrong(path, include)
@@ -40,6 +42,14 @@ class Includes(unittest.TestCase):
                               ("src/ops/a_test.cpp", '"tests/support/events.hpp"'), ("tests/cli/a.cpp", '"ops/b.hpp"')):
             with self.subTest(path=path, include=include):
                 self.assertEqual(self.wrong(path, include), [])
+
+    def test_surfaces_call_no_verb_of_the_store(self):
+        for call in ("desk.store.now()", "opened->store->operation(*id)", "(*store)->migrate()", "store_.replay(id)"):
+            with self.subTest(call=call):
+                self.assertEqual(len(lines(includes, {"src/http/a.cpp": f"auto x = {call};\n"}, ())), 1)
+                self.assertEqual(lines(includes, {"src/ops/a.cpp": f"auto x = {call};\n"}, ()), [])
+        for fine in ("ops::now(desk.store)", "store.error()", "config->store.display()", "publishing.store(events)"):
+            self.assertEqual(lines(includes, {"src/cli/a.cpp": f"auto x = {fine};\n"}, ()), [])
 
     def test_only_tests_see_tests(self):
         self.assertEqual(len(self.wrong("src/ops/a.cpp", '"tests/support/events.hpp"')), 1)

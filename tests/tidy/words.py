@@ -40,7 +40,7 @@ WORDS = (
     Word("failure class", r"[Ff]ailure[ _]?[Cc]lass", "error class, error_class", "failure"),
     Word("kind of error", r"\b[Kk]inds? of (?:errors?|failures?)\b", "error class, or group", "kind"),
     Word("ring", r"[Rr](?<![\w-].)(?:ings?|inging|ung|ang)\b", "notify, wake", "r",
-         spared=("docs/how-to/quiet-doorbell.md", "src/ops/overview_ring")),  # the second is a buffer
+         spared=("docs/how-to/quiet-doorbell.md",)),
     Word("sleeper", r"[Ss]leepers?\b", "idle worker", "sleeper"),
     Word("look", r"\b(?i:an?|the|another|one|more|each|every|first|last|next|no|two) looks?\b(?! at)",
          "check, scan, claim", "look", spared=("console/src/styles/",)),

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { cluster, narrowed, withoutClass } from './groups';
+import { rowsBy, narrowed, withoutClass } from './groups';
 import type { Group } from './types';
 
 function group(members: Partial<Group>): Group {
@@ -32,23 +32,23 @@ const groups = [
   group({ fingerprint: 'f3', error_class: 'ConnectionError', count: 4 }),
 ];
 
-it('keeps each kind of failure, the most numerous first', () => {
-  expect(cluster(groups, 'failure').map(({ count }) => count)).toEqual([5, 4, 2]);
+it('keeps each group, the most numerous first', () => {
+  expect(rowsBy(groups, 'failure').map(({ count }) => count)).toEqual([5, 4, 2]);
 });
 
 it('puts kinds together', () => {
-  const [timeouts, refusals] = cluster(groups, 'class');
+  const [timeouts, refusals] = rowsBy(groups, 'class');
   expect(timeouts).toMatchObject({ title: 'TimeoutError', count: 7, replayed: 3, firstSeen: '2026-01-01' });
   expect(refusals?.count).toBe(4);
 });
 
 it('narrows the filter of the screen', () => {
-  const [first] = cluster(groups, 'failure');
+  const [first] = rowsBy(groups, 'failure');
   expect(narrowed('since:2h type:x', first!)).toBe('since:2h type:a.b source:shop target:billing fp:f2');
 });
 
 it('offers no filter for events without a target', () => {
-  const broadcast = cluster(groups, 'target').find(({ key }) => key === '');
+  const broadcast = rowsBy(groups, 'target').find(({ key }) => key === '');
   expect(broadcast?.words).toEqual([]);
 });
 

@@ -1,11 +1,11 @@
-// Kinds of failure, put together the way the reader asks for.
+// Groups of failures, put together the way the reader asks for.
 import { withWord, wordsOf, type FilterKey, type Word } from './filter';
 import type { Group } from './types';
 
 export const groupings = ['failure', 'class', 'type', 'source', 'target'] as const;
 export type Grouping = (typeof groupings)[number];
 
-export interface Cluster {
+export interface Row {
   key: string;
   title: string;
   /** Words that select these events; empty where the grammar has none (no target), and then nothing can be done to them as one. */
@@ -17,7 +17,7 @@ export interface Cluster {
   lastSeen: string;
 }
 
-type Identity = Pick<Cluster, 'key' | 'title' | 'words'>;
+type Identity = Pick<Row, 'key' | 'title' | 'words'>;
 
 function identity(group: Group, by: Grouping): Identity {
   const { event_type: type, source, target, error_class, fingerprint: fp } = group;
@@ -44,14 +44,14 @@ export function withoutClass(error: string, errorClass: string): string {
   return error.startsWith(`${errorClass}: `) ? error.slice(errorClass.length + 2) : error;
 }
 
-/** The filter of the screen, narrowed to one cluster. */
-export function narrowed(filter: string, cluster: Cluster): string {
-  return cluster.words.reduce((text, { key, value }) => withWord(text, key as FilterKey, value), filter);
+/** The filter of the screen, narrowed to one row. */
+export function narrowed(filter: string, row: Row): string {
+  return row.words.reduce((text, { key, value }) => withWord(text, key as FilterKey, value), filter);
 }
 
 /** The most numerous first. */
-export function cluster(groups: readonly Group[], by: Grouping): Cluster[] {
-  const found = new Map<string, Cluster>();
+export function rowsBy(groups: readonly Group[], by: Grouping): Row[] {
+  const found = new Map<string, Row>();
   for (const group of groups) {
     const id = identity(group, by);
     const known = found.get(id.key);

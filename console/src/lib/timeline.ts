@@ -8,9 +8,9 @@ export interface Chapter {
   times: string[];
 }
 
-/** Neighbours that say the same thing but for numbers (a claim, a cycle) are one chapter. */
+/** Neighbours that say the same thing but for numbers (a claim, a replay) are one chapter. */
 function sameness({ what, detail }: Moment): string {
-  return `${what} ${detail.replace(/\b(claim|cycle) \d+/g, '$1')}`;
+  return `${what} ${detail.replace(/\b(claim|replay) \d+/g, '$1')}`;
 }
 
 export function fold(moments: readonly Moment[]): Chapter[] {

@@ -58,7 +58,7 @@ export interface Moment {
 
 export interface HandlerState {
   handler_name: string;
-  state: 'handled' | 'exhausted' | 'waiting';
+  state: 'handled' | 'out_of_attempts' | 'waiting';
   handled_at: string | null;
   attempts: number;
   due: string | null;

@@ -7,13 +7,11 @@
 
 #include "core/generation.hpp"
 #include "core/json.hpp"
+#include "core/json_object.hpp"
 #include "core/utf8.hpp"
-#include "ops/json_object.hpp"
 
 namespace sluice::alert {
 namespace {
-
-using ops::JsonObject;
 
 std::optional<std::string_view> known(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional<std::string_view>{text};
