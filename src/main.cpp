@@ -150,8 +150,13 @@ int main(int argc, char** argv) {
   const bool color = out_is_tty && !invocation.environment.contains("NO_COLOR");
   cli::Console console{
       std::cin, std::cout, std::cerr, ::isatty(STDIN_FILENO) == 1, out_is_tty, color, ::isatty(STDERR_FILENO) == 1};
-  const cli::Adapters adapters{
-      open_store, open_whole, start_daemon, migrations, std::make_shared<cli::PosixInterruption>(), ops::Entropy::system(),
-      alert_channels, try_sink};
+  const cli::Adapters adapters{open_store,
+                               open_whole,
+                               start_daemon,
+                               migrations,
+                               std::make_shared<cli::PosixInterruption>(),
+                               ops::Entropy::system(),
+                               alert_channels,
+                               try_sink};
   return static_cast<int>(cli::run(invocation, console, adapters));
 }

@@ -80,7 +80,8 @@ void print_report(const Session& session, const store::RetentionReport& report) 
                               {"dedup rows deleted", at_least(report, report.handled_deleted)}});
 }
 
-Result<store::RetentionReport> run_sweep(const Session& session, store::Administering& store, const config::Config& config) {
+Result<store::RetentionReport> run_sweep(const Session& session, store::Administering& store,
+                                         const config::Config& config) {
   if (session.dry_run()) return ops::preview_sweep(store, config.retention, kCountLimit);
   const ops::SweepOrder order{config.retention, kSweepBatch, {config.actor, "cli", "retention sweep"}};
   return ops::sweep_retention(store, order, [&](const store::RetentionReport& so_far) {

@@ -93,8 +93,8 @@ Result<Exit> serve(Session& session) {
   if (daemon->url().empty()) {
     session.note("nothing listens on a network port: events come in through the command line, SQL or the library");
   }
-  announce(session,
-           {ops::name_of(store.administering), generation, handlers_text(config), daemon->url(), !config.declared.tokens.empty()});
+  announce(session, {ops::name_of(store.administering), generation, handlers_text(config), daemon->url(),
+                     !config.declared.tokens.empty()});
   for (auto asked = Asked::nothing; asked != Asked::stop;) {
     asked = interruption.wait_for_any(std::chrono::hours{1});
     if (asked == Asked::reload) reload(session, *daemon);

@@ -9,7 +9,6 @@
 #include "cli/table.hpp"
 #include "core/failure.hpp"
 #include "core/json_object.hpp"
-#include "core/words.hpp"
 #include "core/try.hpp"
 #include "core/words.hpp"
 #include "ops/sinks.hpp"

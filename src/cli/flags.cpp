@@ -104,7 +104,8 @@ Result<ops::EventQuery> query_of(const Arguments& arguments) {
   return query;
 }
 
-Result<ops::ListRequest> page_of(const Arguments& arguments, const ops::EventQuery& query, store::Administering& store) {
+Result<ops::ListRequest> page_of(const Arguments& arguments, const ops::EventQuery& query,
+                                 store::Administering& store) {
   SLUICE_TRY(auto filter, query.filter(store));
   SLUICE_TRY(const auto limit, number_of(arguments, {"--limit", kDefaultPage, 1, ops::kMaxPage}));
   return ops::ListRequest{std::move(filter), limit, arguments.value("--cursor")};

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/words.hpp"
 #include "core/try.hpp"
 #include "core/words.hpp"
 

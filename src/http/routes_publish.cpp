@@ -9,8 +9,8 @@
 #include "core/json_object.hpp"
 #include "core/try.hpp"
 #include "http/message.hpp"
-#include "ops/publish_request.hpp"
 #include "ops/event_json.hpp"
+#include "ops/publish_request.hpp"
 #include "telemetry/log.hpp"
 
 namespace sluice::http {

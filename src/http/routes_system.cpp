@@ -9,12 +9,12 @@
 #include "http/routes.hpp"
 #include "ops/audit.hpp"
 #include "ops/doctor.hpp"
+#include "ops/event_query.hpp"
 #include "ops/overview.hpp"
 #include "ops/schema.hpp"
 #include "ops/status_report.hpp"
 #include "ops/storage.hpp"
 #include "ops/subscriptions.hpp"
-#include "ops/event_query.hpp"
 
 namespace sluice::http {
 namespace {

@@ -93,7 +93,8 @@ Result<std::vector<store::FailureGroup>> list_groups(store::Administering& store
   return store.failure_groups(filter);
 }
 
-Result<std::vector<store::FailureGroup>> preview_acknowledge(store::Administering& store, const std::string& fingerprint) {
+Result<std::vector<store::FailureGroup>> preview_acknowledge(store::Administering& store,
+                                                             const std::string& fingerprint) {
   store::EventFilter filter;
   SLUICE_TRY(filter.fingerprint, whole_fingerprint(store, fingerprint, "fingerprint"));
   return store.failure_groups(filter);

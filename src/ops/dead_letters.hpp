@@ -59,7 +59,8 @@ Result<Acknowledged> acknowledge(store::Administering& store, const std::string&
                                  const store::Actor& actor);
 
 /// The groups with dead letters that it would mark. Changes nothing.
-Result<std::vector<store::FailureGroup>> preview_acknowledge(store::Administering& store, const std::string& fingerprint);
+Result<std::vector<store::FailureGroup>> preview_acknowledge(store::Administering& store,
+                                                             const std::string& fingerprint);
 
 std::string to_json(const Acknowledged& done);
 std::string to_json(const DeadList& list);

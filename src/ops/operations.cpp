@@ -40,7 +40,8 @@ Result<void> check_range(const std::string& setting, int value, int most) {
   return invalid(setting, setting + " must be a whole number from 0 to " + std::to_string(most));
 }
 
-Result<BulkForecast> forecast_query(store::Administering& store, const BulkRequest& request, const ContractSet* contracts) {
+Result<BulkForecast> forecast_query(store::Administering& store, const BulkRequest& request,
+                                    const ContractSet* contracts) {
   SLUICE_CHECK(check_settings(request.settings));
   SLUICE_TRY(const auto filter, filter_of(store, request));
   BulkForecast forecast;
@@ -69,7 +70,8 @@ OperationSettings changed(OperationSettings settings, const NewSettings& anew) {
           anew.stop_percent.value_or(settings.stop_percent)};
 }
 
-Result<store::OperationRecord> find_plan(store::Administering& store, const Uuid& id, std::optional<OperationKind> kind) {
+Result<store::OperationRecord> find_plan(store::Administering& store, const Uuid& id,
+                                         std::optional<OperationKind> kind) {
   SLUICE_TRY(auto planned, store.operation(id));
   if (!kind || planned.progress.kind == *kind) return planned;
   return invalid("token", "token names a plan to " + std::string{name(planned.progress.kind)} + " events, not to " +
@@ -92,7 +94,9 @@ Result<store::OperationRecord> steer_operation(store::Administering& store, cons
   return store.change_operation(id, change, actor);
 }
 
-Result<store::OperationRecord> find_operation(store::Administering& store, const Uuid& id) { return store.operation(id); }
+Result<store::OperationRecord> find_operation(store::Administering& store, const Uuid& id) {
+  return store.operation(id);
+}
 
 Result<std::vector<store::OperationRecord>> list_operations(store::Administering& store, int limit) {
   SLUICE_CHECK(check_page(limit));

@@ -71,7 +71,8 @@ Result<store::OperationRecord> start_operation(store::Administering& store, cons
                                                const store::Actor& actor);
 /// The plan or operation that a start would begin with: not_found, or invalid (field `token`) when it is of another
 /// kind.
-Result<store::OperationRecord> find_plan(store::Administering& store, const Uuid& id, std::optional<OperationKind> kind);
+Result<store::OperationRecord> find_plan(store::Administering& store, const Uuid& id,
+                                         std::optional<OperationKind> kind);
 /// Pause, resume, cancel, or another rate. conflict when its state does not allow it.
 Result<store::OperationRecord> steer_operation(store::Administering& store, const Uuid& id,
                                                const store::OperationChange& change, const store::Actor& actor);

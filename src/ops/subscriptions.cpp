@@ -63,7 +63,9 @@ Result<WorkerList> list_workers(store::Administering& store) {
   return WorkerList{now, std::move(workers)};
 }
 
-Result<std::vector<store::WorkerRecord>> live_workers(store::Administering& store) { return store.workers(kAliveWithin); }
+Result<std::vector<store::WorkerRecord>> live_workers(store::Administering& store) {
+  return store.workers(kAliveWithin);
+}
 
 bool is_alive(const store::WorkerRecord& worker, Timestamp now) { return worker.seen_at > now - kAliveWithin; }
 
@@ -95,8 +97,8 @@ Result<std::vector<SubscriptionStatus>> list_subscriptions(store::Administering&
   return all;
 }
 
-Result<UnsubscribePlan> plan_unsubscribe(store::Administering& store, Generation generation, const std::string& handler_name,
-                                         int look) {
+Result<UnsubscribePlan> plan_unsubscribe(store::Administering& store, Generation generation,
+                                         const std::string& handler_name, int look) {
   SLUICE_TRY(const auto all, list_subscriptions(store));
   const auto found = std::find_if(all.begin(), all.end(), [&](const SubscriptionStatus& one) {
     return one.record.generation == generation && one.record.subscription.handler_name == handler_name;

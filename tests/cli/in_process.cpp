@@ -94,8 +94,7 @@ Answer CommandLine::operator()(std::vector<std::string> words) {
   std::ostringstream err;
   cli::Console console{in, out, err, terminal, terminal, false};
   cli::Adapters adapters;
-  adapters.open_store =
-      [this](const cli::OpenRequest& request) -> Result<std::unique_ptr<store::Administering>> {
+  adapters.open_store = [this](const cli::OpenRequest& request) -> Result<std::unique_ptr<store::Administering>> {
     SLUICE_TRY(auto store, open(request));
     return std::unique_ptr<store::Administering>{std::move(store)};
   };
