@@ -76,9 +76,8 @@ Result<Exit> migrate(Session& session) {
 
 Result<Exit> schema_version(Session& session) {
   SLUICE_TRY(const auto config, session.config());
-  auto store = session.open(config, Access::schema);
-  if (!store) return std::move(store).error();
-  SLUICE_TRY(const auto schema, ops::schema_version(**store));
+  SLUICE_TRY(const auto store, session.open(config, Access::schema));
+  SLUICE_TRY(const auto schema, ops::schema_version(*store));
   if (session.format() != Format::table) {
     session.out() << JsonObject{}.number("applied", schema.applied).number("known", schema.known).str() << '\n';
     return Exit::ok;

@@ -152,13 +152,12 @@ Result<Exit> publish(Session& session) {
 
   // Before the store is opened: threads that it starts inherit the blocked signals.
   if (arguments.has("--wait")) session.adapters().interruption->arm();
-  auto store = session.open(config, Access::create);
-  if (!store) return std::move(store).error();
-  SLUICE_TRY(const auto generation, Session::generation(config, **store));
+  SLUICE_TRY(const auto store, session.open(config, Access::create));
+  SLUICE_TRY(const auto generation, Session::generation(config, *store));
   const auto event = publishing.prepare(request, generation);
   if (!event) return in_terms_of_flags(event.error());
-  if (auto known = ops::GenerationCheck{**store}(*event); !known) return in_terms_of_flags(std::move(known).error());
-  SLUICE_TRY(const auto published, ops::publish_event(**store, *event));
+  if (auto known = ops::GenerationCheck{*store}(*event); !known) return in_terms_of_flags(std::move(known).error());
+  SLUICE_TRY(const auto published, ops::publish_event(*store, *event));
   log_published(session, config, published);
   if (published.outcome == store::PublishOutcome::duplicate) {
     session.note("this id was published before; nothing was changed");
@@ -166,9 +165,9 @@ Result<Exit> publish(Session& session) {
   if (session.format() == Format::table) {
     session.out() << event->envelope.event_id().to_string() << std::endl;
   } else if (!arguments.has("--wait")) {
-    session.out() << told(**store, published) << '\n';
+    session.out() << told(*store, published) << '\n';
   }
-  return arguments.has("--wait") ? wait(session, **store, published, timeout) : Result<Exit>{Exit::ok};
+  return arguments.has("--wait") ? wait(session, *store, published, timeout) : Result<Exit>{Exit::ok};
 }
 
 }  // namespace

@@ -74,16 +74,14 @@ Result<void> check_answerable(const Session& session, const std::string& purpose
 }
 
 Result<bool> confirm(const Session& session, const std::string& question) {
-  const auto answer = ask(session, question, "y/N");
-  if (!answer) return answer.error();
-  return !*answer || **answer == "y" || **answer == "Y" || **answer == "yes";
+  SLUICE_TRY(const auto answer, ask(session, question, "y/N"));
+  return !answer || *answer == "y" || *answer == "Y" || *answer == "yes";
 }
 
 Result<bool> confirm_many(const Session& session, const std::string& question, std::int64_t count) {
   if (count <= kTypeTheNumber) return confirm(session, question);
-  const auto answer = ask(session, question, "type " + std::to_string(count) + " to go on");
-  if (!answer) return answer.error();
-  return !*answer || **answer == std::to_string(count);
+  SLUICE_TRY(const auto answer, ask(session, question, "type " + std::to_string(count) + " to go on"));
+  return !answer || *answer == std::to_string(count);
 }
 
 }  // namespace sluice::cli

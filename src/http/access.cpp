@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/characters.hpp"
+#include "core/words.hpp"
 
 namespace sluice::http {
 namespace {

@@ -3,7 +3,7 @@
 #include <array>
 #include <charconv>
 
-#include "core/characters.hpp"
+#include "core/words.hpp"
 #include "core/json_object.hpp"
 
 namespace sluice::http {

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/characters.hpp"
+#include "core/words.hpp"
 #include "http/message.hpp"
 
 namespace sluice::http {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "ops/audit.hpp"
 #include "ops/operation_runner.hpp"
 #include "tests/support/embedded_store.hpp"
 #include "tests/support/faulty_store.hpp"
@@ -235,6 +236,36 @@ TEST_F(Operations, AFaultAtAnyCallCostsTimeOnly) {
       EXPECT_THAT(store.sql("select distinct json_array_length(failure_history) from outbox"), ElementsAre("1"));
     }
   }
+}
+
+TEST_F(Operations, AStartChecksReasonKindAndSettings) {
+  const Uuid id = plan().operation.id;
+  const auto field = [&](const StartRequest& request, const std::string& reason) {
+    const auto started = start_operation(*store_, request, {"alice", "cli", reason});
+    return started ? "started" : started.error().field;
+  };
+  EXPECT_EQ(field({id, 5, {}, {}}, ""), "reason");
+  EXPECT_EQ(field({id, 5, {}, {}}, " \t\n"), "reason");
+  EXPECT_EQ(field({id, 5, {}, {}}, std::string(kMaxTextBytes + 1, 'x')), "reason");
+  EXPECT_EQ(field({id, 5, {.rate = -1}, {}}, "why"), "rate");
+  EXPECT_EQ(field({id, 5, {.canary = kMostPerSecond + 1}, {}}, "why"), "canary");
+  EXPECT_EQ(field({id, 5, {.stop_percent = 101}, {}}, "why"), "stop_percent");
+  EXPECT_EQ(field({id, 5, {}, OperationKind::discard}, "why"), "token");
+  EXPECT_EQ(field({id, 4, {}, {}}, "why"), "count");
+  EXPECT_EQ(field({id, 5, {.rate = 7}, OperationKind::replay}, "why"), "started");
+  EXPECT_EQ(test::must(find_operation(*store_, id)).progress.settings.rate, 7);
+  EXPECT_EQ(steer_operation(*store_, id, {store::OperationChange::What::rate, -1}, kOperator).error().field, "rate");
+}
+
+TEST_F(Operations, ItemsComeByThePage) {
+  const Uuid id = plan().operation.id;
+  const ItemPage first = test::must(list_items(*store_, id, 3, 0));
+  ASSERT_EQ(first.items.size(), 3U);
+  ASSERT_EQ(first.next_after, 3);
+  const ItemPage rest = test::must(list_items(*store_, id, 3, *first.next_after));
+  EXPECT_EQ(rest.items.size(), 2U);
+  EXPECT_FALSE(rest.next_after);
+  EXPECT_EQ(list_items(*store_, test::id_of(99), 3, 0).error().code, ErrorCode::not_found);
 }
 
 }  // namespace
