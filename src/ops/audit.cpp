@@ -17,7 +17,7 @@ Result<void> check_reason(std::string_view reason) {
   return check_optional_reason(reason);
 }
 
-Result<AuditList> list_audit(store::Administering& store, const AuditRequest& request) {
+Result<AuditList> list_audit(store::Observing& store, const AuditRequest& request) {
   SLUICE_CHECK(check_page(request.limit));
   SLUICE_TRY(const auto before, read_position(request.cursor));
   // One more than asked for tells whether there is a next page.
