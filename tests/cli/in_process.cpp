@@ -95,12 +95,12 @@ Answer CommandLine::operator()(std::vector<std::string> words) {
   cli::Console console{in, out, err, terminal, terminal, false};
   cli::Adapters adapters;
   adapters.open_store = [this](const cli::OpenRequest& request) -> Result<std::unique_ptr<store::Administering>> {
-    SLUICE_TRY(auto store, open(request));
-    return std::unique_ptr<store::Administering>{std::move(store)};
+    SLUICE_TRY(auto whole, open(request));
+    return std::unique_ptr<store::Administering>{std::move(whole)};
   };
   adapters.open_whole = [this](const cli::OpenRequest& request) -> Result<cli::WholeStore> {
-    SLUICE_TRY(std::shared_ptr<store::Store> store, open(request));
-    return cli::WholeStore{store, *store};
+    SLUICE_TRY(std::shared_ptr<store::Store> whole, open(request));
+    return cli::WholeStore{whole, *whole};
   };
   adapters.start_daemon = [this](const cli::DaemonRequest&) -> Result<std::unique_ptr<cli::Daemon>> {
     if (daemon_error) return *daemon_error;
