@@ -14,17 +14,16 @@ namespace {
 
 using Asked = Interruption::Asked;
 
-// A worker thread needs one for its claims and one for a handler's transaction.
 // heartbeat, presence, reaper, retention, operations, alerts, figures, streams, publishing, and the routes' threads
 constexpr int kServiceConnections = 13;
-constexpr int kConnectionsPerThread = 2;
 
-// Each sink that is subscribed has workers of its own, and their heartbeat and presence.
+// A thread that delivers to a sink needs one while it claims or settles, and none while it waits for the sink: many
+// threads share a few. The listener's connection comes on top.
 int connections(const config::Config& config) {
   std::set<std::string> sinks;
   for (const auto& subscription : config.declared.subscriptions) sinks.insert(subscription.sink);
-  const int groups = std::max(1, static_cast<int>(sinks.size()));
-  return kServiceConnections + groups * (2 + kConnectionsPerThread * config.worker.threads);
+  const int pools = std::max(1, static_cast<int>(sinks.size()));
+  return kServiceConnections + std::min(pools * config.worker.threads, config.worker.connections);
 }
 
 // Who gets events from this daemon, and what becomes of the others.

@@ -29,7 +29,8 @@ struct WorkerConfig {
   Duration poll_interval{};         ///< between looks while nothing can be heard
   Duration safety_poll_interval{};  ///< between looks while the listener hears
   Duration drain_timeout{};
-  int threads = 0;
+  int threads = 0;      ///< of each sink
+  int connections = 0;  ///< of all workers to PostgreSQL, at most
 };
 
 /// Looking for events that no claim would ever find.
@@ -91,7 +92,7 @@ struct Config {
   /// Under which name the daemon declares subscriptions: its service, else its host, and the file. Whoever starts under
   /// the same name later withdraws those that are gone from the file.
   std::string declarer;
-  Declarations declared;      ///< the tables of the file
+  Declarations declared;  ///< the tables of the file
 };
 
 struct Settings;

@@ -70,7 +70,7 @@ TEST(OpenApi, NamesEveryRouteWithItsRoleAndNoOther) {
   EventStream streams{desk};
   runtime::PullPresence presence{*store, kFirstGeneration};
   runtime::PullSettling settling{*store, presence, {}, {{}, [] { return 0.5; }}};
-  runtime::PullDesk pulling{*store, settling, presence, {}};
+  runtime::PullClaims pulling{*store, settling, presence, {}};
   std::set<std::string> served;
   std::set<std::string> console;
   for (const Route& route : console_routes({})) console.insert(route.pattern);

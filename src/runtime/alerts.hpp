@@ -20,7 +20,7 @@
 #include "core/alert_throttle.hpp"
 #include "runtime/alert_post.hpp"
 #include "runtime/alert_status.hpp"
-#include "runtime/doorbell.hpp"
+#include "runtime/wake_signal.hpp"
 #include "store/administering.hpp"
 
 namespace sluice::runtime {
@@ -70,8 +70,8 @@ class Alerts {
   AlertThrottle throttle_;
   UuidV7Sequence ids_;
   std::vector<std::unique_ptr<AlertPost>> posts_;
-  Doorbell offered_;
-  Doorbell passed_;
+  WakeSignal offered_;
+  WakeSignal passed_;
   mutable std::mutex mutex_;
   std::condition_variable ended_;
   std::vector<FailureNotice> queue_;

@@ -12,13 +12,13 @@ constexpr auto kBetweenWakes = std::chrono::milliseconds{100};
 
 }  // namespace
 
-Listener::Listener(store::Listening& store, Doorbell& workers, telemetry::Logger logger, ListenerOptions options)
+Listener::Listener(store::Listening& store, Notifier& notifier, telemetry::Logger logger, ListenerOptions options)
     : store_(store),
-      workers_(workers),
+      notifier_(notifier),
       logger_(std::move(logger)),
       options_(std::move(options)),
       observer_(options_.metrics),
-      look_interval_(options_.times.poll.count()) {}
+      poll_interval_(options_.times.poll.count()) {}
 
 void Listener::run(const std::stop_token& stop) {
   ListenerHealth health{options_.times, Clock::now()};
@@ -58,8 +58,8 @@ void Listener::connect(ListenerHealth& health) {
   ++connects_;
   set_ear(std::shared_ptr<store::Ear>{*std::move(opened)});
   health.connected(Clock::now());
-  // What came before the ear was open was rung for nobody.
-  workers_.ring();
+  // What came before it was open was told to nobody.
+  notifier_.announce();
 }
 
 void Listener::probe(ListenerHealth& health) {
@@ -79,8 +79,7 @@ void Listener::hear(ListenerHealth& health, Duration at_most) {
   if (*heard == store::Heard::echo) health.echoed();
   if (*heard != store::Heard::ring) return;
   ++rings_;
-  // One looks; if its batch is full it fetches the next.
-  workers_.ring_one();
+  notifier_.heard(ear()->events());
 }
 
 void Listener::drop(ListenerHealth& health, bool deaf) {
@@ -95,14 +94,14 @@ void Listener::drop(ListenerHealth& health, bool deaf) {
   ++losses_;
   set_ear(nullptr);
   health.lost(Clock::now());
-  // Whoever relied on being rung looks now, and then by itself.
+  // Whoever relied on being woken claims now, and then by itself.
   publish(health);
-  workers_.ring();
+  notifier_.announce();
 }
 
 void Listener::publish(const ListenerHealth& health) {
   const ListenerState before = state_.exchange(health.state());
-  look_interval_ = health.look_interval().count();
+  poll_interval_ = health.poll_interval().count();
   observer_.saw(health.state(), counts());
   if (before == health.state()) return;
   // At the start there was nothing yet to be connected to again.

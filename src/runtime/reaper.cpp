@@ -26,6 +26,13 @@ bool is_of(std::string_view worker, std::string_view identity) {
   return worker == identity || (worker.starts_with(identity) && worker.substr(identity.size()).starts_with('/'));
 }
 
+// `crm` of `<identity>/crm/0`; a process with one pool has none in the names of its workers.
+std::string_view pool_named(std::string_view worker, std::string_view identity) {
+  const std::string_view rest = worker.substr(std::min(identity.size() + 1, worker.size()));
+  const std::size_t end = rest.rfind('/');
+  return end == std::string_view::npos ? std::string_view{} : rest.substr(0, end);
+}
+
 }  // namespace
 
 /// Who is subscribed, and who hosts what: read once for a batch of claims.
@@ -73,11 +80,23 @@ RetryPolicy Reaper::policy_of(const std::string& handler_name) const {
   return options_.retry;
 }
 
+// A worker hosts the handlers of its pool, and its process is listed with those of all pools.
+bool Reaper::may_have_run(const std::string& handler_name, std::string_view pool) const {
+  if (pool.empty() || !options_.pool_of) return true;
+  const auto known = options_.pool_of(handler_name);
+  return !known || *known == pool;
+}
+
 Settlement Reaper::decide(const store::ExpiredClaim& claim, const Surroundings& around) const {
   HandlerNames hosted;
   HandlerNames served;
   for (const store::WorkerRecord& worker : around.workers) {
-    if (is_of(claim.worker, worker.identity)) hosted.insert(worker.handlers.begin(), worker.handlers.end());
+    if (is_of(claim.worker, worker.identity)) {
+      const std::string_view pool = pool_named(claim.worker, worker.identity);
+      for (const std::string& name : worker.handlers) {
+        if (may_have_run(name, pool)) hosted.insert(name);
+      }
+    }
     const bool alive = worker.seen_at >= claim.seen_at - options_.alive_within;
     if (alive && worker.generation == claim.generation) served.insert(worker.handlers.begin(), worker.handlers.end());
   }

@@ -23,6 +23,8 @@ struct ReaperOptions {
   FailureListener on_failed{};        ///< told the id and the error only
   /// The policy of a handler, as far as it is known here.
   std::function<std::optional<RetryPolicy>(const std::string& handler_name)> retry_of{};
+  /// Which pool of its process hosts a handler, as far as it is known here; see PoolOptions::name.
+  std::function<std::optional<std::string>(const std::string& handler_name)> pool_of{};
   Duration alive_within = std::chrono::seconds{30};  ///< a worker not seen for longer serves nothing
 };
 
@@ -42,6 +44,7 @@ class Reaper {
   struct Surroundings;
   Result<Surroundings> look_around(const std::vector<store::ExpiredClaim>& claims);
   [[nodiscard]] Settlement decide(const store::ExpiredClaim& claim, const Surroundings& around) const;
+  [[nodiscard]] bool may_have_run(const std::string& handler_name, std::string_view pool) const;
   [[nodiscard]] RetryPolicy policy_of(const std::string& handler_name) const;
 
   store::Maintaining& expired_;

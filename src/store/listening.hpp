@@ -3,12 +3,14 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <sluice/result.hpp>
 #include <sluice/time.hpp>
+#include <sluice/uuid.hpp>
 #include "store/administering.hpp"
 
 namespace sluice::store {
@@ -37,6 +39,9 @@ class Ear {
   /// Waits until something is heard or `at_most` has passed. An error means that the ear is lost: drop
   /// it and listen anew.
   virtual Result<Heard> wait(Duration at_most) = 0;
+
+  /// The events that the last wait() told of, where the store says which; empty: it may be about any.
+  [[nodiscard]] virtual std::span<const Uuid> events() const { return {}; }
 
   /// Sends a note to itself by another way; a later wait() gives `echo`, unless this ear is deaf.
   virtual Result<void> probe() = 0;

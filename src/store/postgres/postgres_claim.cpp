@@ -256,7 +256,9 @@ PostgresStore::DueLook& PostgresStore::due_look(const std::string& key, const Cl
   std::string whose = key;
   for (const std::string& handler : request.handlers) whose += '#' + handler;
   const std::scoped_lock lock{mutex_};
-  return due_looks_[whose];
+  DueLook& due = due_looks_[whose];
+  due.handlers = request.handlers;
+  return due;
 }
 
 // A look at all that is due passes by what was due before and is dead, as long as an open transaction keeps it from
@@ -452,6 +454,7 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim(const ClaimRequest& reque
   {
     const std::scoped_lock lock{mutex_};
     (*group)->used = std::chrono::steady_clock::now();
+    (*group)->users.insert(request.handlers);
   }
 
   std::vector<ClaimedEvent> found;
@@ -501,18 +504,21 @@ bool PostgresStore::wants_look_back(ScanGroup& group, bool about_to_rest, int ro
   return false;
 }
 
-// When the next look back is owed to somebody who rests, if it is.
-std::optional<Duration> PostgresStore::owed_look(Generation generation) {
+// When the next look back is owed to somebody with these handlers who rests, if it is. What is owed to others is no
+// reason to wake: each would claim in vain, again and again, until the one that it is owed to has had its turn.
+std::optional<Duration> PostgresStore::owed_look(Generation generation, const std::vector<std::string>& handlers) {
   const auto now = std::chrono::steady_clock::now();
   std::optional<Duration> soonest;
   const std::scoped_lock lock{mutex_};
   for (const auto& [key, group] : scan_groups_) {
-    if (!group.owed || !is_of_generation(key, generation)) continue;
+    const bool own = handlers.empty() || group.users.contains(handlers);
+    if (!group.owed || !own || !is_of_generation(key, generation)) continue;
     const auto left = std::chrono::duration_cast<Duration>(std::max(group.not_before - now, now - now));
     if (!soonest || left < *soonest) soonest = left;
   }
   for (const auto& [key, due] : due_looks_) {
-    if (!due.owed || !is_of_generation(key, generation)) continue;
+    const bool own = handlers.empty() || due.handlers == handlers;
+    if (!due.owed || !own || !is_of_generation(key, generation)) continue;
     const auto left = std::chrono::duration_cast<Duration>(std::max(due.not_before - now, now - now));
     if (!soonest || left < *soonest) soonest = left;
   }

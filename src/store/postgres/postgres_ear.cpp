@@ -90,13 +90,22 @@ Result<void> PostgresEar::finish_waking() {
 Result<Heard> PostgresEar::read_notes() {
   if (Result<void> read = connection_.consume(); !read) return read.error();
   Heard heard = Heard::nothing;
+  events_.clear();
+  bool all_named = true;
   while (const auto note = connection_.notification()) {
     if (note->channel != options_.probe_channel) {
       heard = Heard::ring;
+      // A publish names its event; what else makes events claimable need not.
+      if (const auto event = Uuid::parse(note->payload)) {
+        events_.push_back(*event);
+      } else {
+        all_named = false;
+      }
     } else if (heard == Heard::nothing) {
       heard = Heard::echo;
     }
   }
+  if (!all_named) events_.clear();
   return heard;
 }
 

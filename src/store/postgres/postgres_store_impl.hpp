@@ -166,6 +166,7 @@ class PostgresStore final : public Store {
     bool more_behind = false;  ///< the last look back found more than it took, or is due and had no room
     bool owed = false;         ///< somebody rests who has not looked
     std::chrono::steady_clock::time_point used{};  ///< by the latest claim
+    std::set<std::vector<std::string>> users;      ///< the handlers of those who claim in it
   };
 
   /// Runs one statement on a connection of the pool.
@@ -189,6 +190,7 @@ class PostgresStore final : public Store {
     std::chrono::steady_clock::time_point last{};
     std::chrono::steady_clock::time_point not_before{};  ///< another one so soon would cost too much
     bool owed = false;                                   ///< somebody rests who has not looked at all
+    std::vector<std::string> handlers;                   ///< whose it is
   };
   DueLook& due_look(const std::string& key, const ClaimRequest& request);
   Duration due_within(const DueLook& due);
@@ -213,7 +215,7 @@ class PostgresStore final : public Store {
   bool wants_look_back(ScanGroup& group, bool about_to_rest, int room);
   /// The walks, from the beginning where the server may have forgotten claims since; under walks_mutex_, with a lease.
   PendingWalks& current_walks();
-  std::optional<Duration> owed_look(Generation generation);
+  std::optional<Duration> owed_look(Generation generation, const std::vector<std::string>& handlers);
   Result<Diagnosis> look(bool at_everything);
   Result<void> tombstone(const Uuid& id, bool discard, const Actor& actor);
   void notice_database(std::int64_t settings_table);
