@@ -107,7 +107,7 @@ Result<std::unique_ptr<cli::Daemon>> start_daemon(const cli::DaemonRequest& requ
   daemon::DaemonParts parts{request.store,
                             request.generation,
                             log,
-                            ops::Entropy::system(),
+                            host::Entropy::system(),
                             library::fresh_identity,
                             SLUICE_VERSION,
                             library::uniform01,
@@ -140,7 +140,7 @@ int main(int argc, char** argv) {
   cli::Console console{
       std::cin, std::cout, std::cerr, ::isatty(STDIN_FILENO) == 1, out_is_tty, color, ::isatty(STDERR_FILENO) == 1};
   const cli::Adapters adapters{
-      open_store,     start_daemon, migrations, std::make_shared<cli::PosixInterruption>(), ops::Entropy::system(),
+      open_store,     start_daemon, migrations, std::make_shared<cli::PosixInterruption>(), host::Entropy::system(),
       alert_channels, try_sink};
   return static_cast<int>(cli::run(invocation, console, adapters));
 }

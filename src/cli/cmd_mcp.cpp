@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kConnections = 3;  // a request, the operations that are carried out, and one to spare
 
-std::string executor_name(const ops::Entropy& entropy) {
+std::string executor_name(const host::Entropy& entropy) {
   return "mcp-" + make_uuid_v7(entropy.clock(), entropy.random()).to_string();
 }
 
@@ -31,7 +31,7 @@ Result<Exit> serve_mcp(Session& session) {
   const auto store = session.open(*config, Session::Access::existing, kConnections);
   if (!store) return store.error();
 
-  const ops::Entropy& entropy = session.adapters().entropy;
+  const host::Entropy& entropy = session.adapters().entropy;
   mcp::OperationCarrier carrier{{**store, executor_name(entropy), config->operation_lease},
                                 [&session](const std::string& text) { session.note(text); }};
   mcp::Desk desk{**store,

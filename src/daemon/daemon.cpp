@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/try.hpp"
-#include "runtime/orphans.hpp"
+#include "runtime/reaper.hpp"
 #include "runtime/service.hpp"
 #include "runtime/telemetry.hpp"
 #include "telemetry/metrics_text.hpp"

@@ -26,7 +26,7 @@ struct DaemonParts {
   store::Store& store;  ///< outlives the daemon
   Generation generation = kFirstGeneration;
   telemetry::Logger logger;
-  ops::Entropy entropy;
+  host::Entropy entropy;
   std::function<std::string()> fresh_identity;  ///< of this process, another one at each call
   std::string version;
   std::function<double()> uniform01;

@@ -34,7 +34,7 @@ struct DeliveryParts {
   store::Store& store;
   Generation generation = kFirstGeneration;
   telemetry::Logger logger;
-  ops::Entropy entropy;
+  host::Entropy entropy;
   telemetry::TrafficMetrics& metrics;
   runtime::Notifier& notifier;  ///< outlives it
   OpenSinks open_sinks;

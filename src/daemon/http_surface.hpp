@@ -16,9 +16,9 @@
 #include "http/server.hpp"
 #include "http/work_pool.hpp"
 #include "ops/publish_queue.hpp"
-#include "runtime/failure_listener.hpp"
 #include "runtime/notifier.hpp"
 #include "runtime/pull_claims.hpp"
+#include "runtime/work.hpp"
 #include "telemetry/log.hpp"
 #include "telemetry/metrics_set.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/retention.hpp"
-#include "ops/entropy.hpp"
+#include "host/entropy.hpp"
 #include "sink/sink.hpp"
 #include "store/store.hpp"
 
@@ -32,7 +32,7 @@ struct Exposed {
 
 struct Desk {
   store::Store& store;
-  ops::Entropy entropy;
+  host::Entropy entropy;
   Generation generation = kFirstGeneration;  ///< that the workers of this process claim
   RetentionPolicies retention;
   std::string version;

@@ -41,7 +41,7 @@ class EventStreamTest : public testing::Test {
   void step() { streams.step(Timestamp{seconds{now++}}); }
 
   test::EmbeddedStore store;
-  Desk desk{*store, ops::Entropy::system()};
+  Desk desk{*store, host::Entropy::system()};
   std::string overview = R"({"n":1})";
   EventStream streams{desk};
   int now = 1000;

@@ -62,10 +62,10 @@ TEST(OpenApi, TellsTheBoundsOfAClaim) {
 
 TEST(OpenApi, NamesEveryRouteWithItsRoleAndNoOther) {
   test::EmbeddedStore store;
-  Desk desk{*store, ops::Entropy::system()};
+  Desk desk{*store, host::Entropy::system()};
   ops::PublishQueue queue{*store};
   PublishDesk publishing{
-      queue, *store, {ops::Entropy::system(), {}, 1, telemetry::Logger{[](std::string_view) {}, {}}}};
+      queue, *store, {host::Entropy::system(), {}, 1, telemetry::Logger{[](std::string_view) {}, {}}}};
   McpEndpoint mcp{desk, {}};
   EventStream streams{desk};
   runtime::PullPresence presence{*store, kFirstGeneration};

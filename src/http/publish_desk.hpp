@@ -8,8 +8,8 @@
 #include <mutex>
 #include <vector>
 
+#include "host/entropy.hpp"
 #include "http/message.hpp"
-#include "ops/entropy.hpp"
 #include "ops/publish_event.hpp"
 #include "ops/publish_queue.hpp"
 #include "telemetry/log.hpp"
@@ -17,7 +17,7 @@
 namespace sluice::http {
 
 struct PublishDeskOptions {
-  ops::Entropy entropy;
+  host::Entropy entropy;
   EnvelopeLimits limits;
   Generation generation = kFirstGeneration;  ///< of events that name none
   telemetry::Logger logger;                  ///< gets one line for each event that was stored

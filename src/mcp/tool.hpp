@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/payload_redaction.hpp"
+#include "host/entropy.hpp"
 #include "mcp/allowance.hpp"
 #include "ops/arguments.hpp"
-#include "ops/entropy.hpp"
 #include "store/store.hpp"
 
 namespace sluice::mcp {
@@ -21,7 +21,7 @@ using ops::Parameter;
 /// What the tools work with, for the life of the server.
 struct Desk {
   store::Store& store;
-  ops::Entropy entropy;
+  host::Entropy entropy;
   RedactionPolicy redaction;
   Allowance allowance;
   std::optional<Generation> generation;  ///< where replays go by default; none: the store's newest live one

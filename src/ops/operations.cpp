@@ -66,7 +66,7 @@ Result<void> check_settings(const OperationSettings& settings) {
 }
 
 Result<BulkPlan> plan_bulk(store::Store& store, const BulkRequest& request, const store::Actor& actor,
-                           const Entropy& entropy, const ContractSet* contracts) {
+                           const host::Entropy& entropy, const ContractSet* contracts) {
   if (auto checked = check_settings(request.settings); !checked) return std::move(checked).error();
   auto filter = filter_of(store, request);
   if (!filter) return std::move(filter).error();
@@ -98,7 +98,7 @@ Result<BulkPlan> plan_bulk(store::Store& store, const BulkRequest& request, cons
 }
 
 Result<BulkForecast> forecast_bulk(store::Store& store, const BulkRequest& request, const store::Actor& actor,
-                                   const Entropy& entropy, const ContractSet* contracts) {
+                                   const host::Entropy& entropy, const ContractSet* contracts) {
   if (request.event_ids.empty() && request.kind != OperationKind::restore) {
     return forecast_query(store, request, contracts);
   }

@@ -19,7 +19,6 @@
 
 #include "core/alert_throttle.hpp"
 #include "runtime/alert_post.hpp"
-#include "runtime/alert_status.hpp"
 #include "runtime/wake_signal.hpp"
 #include "store/administering.hpp"
 

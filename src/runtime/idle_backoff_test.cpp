@@ -1,4 +1,4 @@
-#include "runtime/idle_backoff.hpp"
+#include "runtime/backoff.hpp"
 
 #include <gtest/gtest.h>
 

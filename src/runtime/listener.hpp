@@ -8,20 +8,44 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "runtime/listener_health.hpp"
-#include "runtime/listener_observer.hpp"
 #include "runtime/notifier.hpp"
 #include "runtime/wake_signal.hpp"
 #include "store/listening.hpp"
 #include "telemetry/log.hpp"
+#include "telemetry/metrics_set.hpp"
 
 namespace sluice::runtime {
+
+struct ListenerCounts {
+  std::int64_t notifications = 0;  ///< heard
+  std::int64_t connects = 0;       ///< connections opened
+  std::int64_t losses = 0;         ///< connections that broke or could not be opened
+  std::int64_t deaf = 0;           ///< connections that did not hear a probe
+};
+
+/// Without a MetricSet nothing is reported.
+///
+/// Thread-safety: none; belongs to one listener.
+class ListenerObserver {
+ public:
+  explicit ListenerObserver(telemetry::MetricSet* metrics) : metrics_(metrics) {}
+
+  void saw(ListenerState state, const ListenerCounts& counts);
+
+ private:
+  telemetry::MetricSet* metrics_;
+  std::optional<ListenerState> state_;
+  ListenerCounts counts_;
+};
 
 struct ListenerOptions {
   std::vector<std::string> channels;  ///< of the own generation
@@ -54,8 +78,8 @@ class Listener {
   void hear(ListenerHealth& health, Duration at_most);
   void drop(ListenerHealth& health, bool deaf);
   void publish(const ListenerHealth& health);
-  std::shared_ptr<store::Ear> ear() const;
-  void set_ear(std::shared_ptr<store::Ear> ear);
+  std::shared_ptr<store::Ear> connection() const;
+  void set_connection(std::shared_ptr<store::Ear> connection);
 
   store::Listening& store_;
   Notifier& notifier_;
@@ -64,12 +88,12 @@ class Listener {
   ListenerObserver observer_;
   WakeSignal rest_;  // never woken: rests between two attempts to connect
   mutable std::mutex mutex_;
-  std::shared_ptr<store::Ear> ear_;
+  std::shared_ptr<store::Ear> connection_;
   bool busy_ = false;
   TimePoint woke_others_{};
   std::atomic<ListenerState> state_ = ListenerState::reconnecting;
   std::atomic<Duration::rep> poll_interval_;
-  std::atomic<std::int64_t> rings_ = 0;
+  std::atomic<std::int64_t> notifications_ = 0;
   std::atomic<std::int64_t> connects_ = 0;
   std::atomic<std::int64_t> losses_ = 0;
   std::atomic<std::int64_t> deaf_ = 0;

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/idle_backoff.hpp"
+#include "core/try.hpp"
+#include "runtime/backoff.hpp"
 
 namespace sluice::runtime {
 namespace {
@@ -80,7 +81,7 @@ Result<void> PullClaims::check(const PullQuestion& question) {
   const Subscription& wanted = question.subscription;
   if (auto checked = PullWorker{wanted.handler_name, question.worker}.validate(); !checked) return checked;
   if (!wanted.event_types.empty()) {
-    if (auto checked = wanted.validate(); !checked) return checked;
+    SLUICE_CHECK(wanted.validate());
   }
   const std::lock_guard lock{mutex_};
   if (reserved_.contains(wanted.handler_name)) {
@@ -140,7 +141,7 @@ Result<void> PullClaims::enlist(PullQuestion& question) {
   // An operator may have taken the subscription away since.
   const TimePoint now = std::chrono::steady_clock::now();
   if (now - refreshed_ >= kRegistryAge || find(*registry_.current(), wanted.handler_name) == nullptr) {
-    if (auto fresh = registry_.refresh(); !fresh) return fresh;
+    SLUICE_CHECK(registry_.refresh());
     refreshed_ = now;
   }
   const auto registry = registry_.current();
@@ -153,7 +154,7 @@ Result<void> PullClaims::enlist(PullQuestion& question) {
   if (known == nullptr || *known != wanted || !declared_.contains(wanted.handler_name)) {
     if (auto done = store_.subscribe(options_.generation, std::span{&wanted, 1}, "pull"); !done) return done;
     declared_.insert(wanted.handler_name);
-    if (auto fresh = registry_.refresh(); !fresh) return fresh;
+    SLUICE_CHECK(registry_.refresh());
   }
   return presence_.note({wanted.handler_name, question.worker});
 }
@@ -163,9 +164,8 @@ Result<std::vector<PulledEvent>> PullClaims::hand_out(std::vector<store::Claimed
   const std::string& handler = question.subscription.handler_name;
   std::vector<store::HandledKey> keys;
   for (const store::ClaimedEvent& event : events) keys.push_back({handler, event.envelope.idempotency_key()});
-  auto found = store_.already_handled(keys);
-  if (!found) return std::move(found).error();
-  const std::set<store::HandledKey> handled(found->begin(), found->end());
+  SLUICE_TRY(auto found, store_.already_handled(keys));
+  const std::set<store::HandledKey> handled(found.begin(), found.end());
   std::vector<PulledEvent> pulled;
   std::vector<store::ClaimedEvent> known;
   for (store::ClaimedEvent& event : events) {
@@ -183,10 +183,9 @@ Result<std::vector<PulledEvent>> PullClaims::hand_out(std::vector<store::Claimed
 }
 
 Result<std::vector<PulledEvent>> PullClaims::look(PullQuestion& question) {
-  if (auto enlisted = enlist(question); !enlisted) return std::move(enlisted).error();
+  SLUICE_CHECK(enlist(question));
   // Before the claim: what cannot be handed out is not claimed.
-  const auto secret = settling_.tokens().secret();
-  if (!secret) return secret.error();
+  SLUICE_TRY(const auto secret, settling_.tokens().secret());
   const Subscription& subscription = question.subscription;
   store::ClaimRequest request;
   request.generation = options_.generation;
@@ -204,7 +203,7 @@ Result<std::vector<PulledEvent>> PullClaims::look(PullQuestion& question) {
   }
   observer_.claimed(events->size(), request.limit, between(begun, std::chrono::steady_clock::now()));
   if (events->empty()) return std::vector<PulledEvent>{};
-  return hand_out(*std::move(events), question, *secret);
+  return hand_out(*std::move(events), question, secret);
 }
 
 Duration PullClaims::rest_of(const std::string& handler_name) {

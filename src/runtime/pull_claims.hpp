@@ -18,10 +18,9 @@
 
 #include <sluice/result.hpp>
 #include "core/subscription.hpp"
+#include "runtime/handler_set.hpp"
 #include "runtime/notifier.hpp"
-#include "runtime/pull_presence.hpp"
 #include "runtime/pull_settling.hpp"
-#include "runtime/registry_view.hpp"
 #include "runtime/telemetry.hpp"
 #include "runtime/wake_signal.hpp"
 

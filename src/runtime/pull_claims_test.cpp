@@ -2,8 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include "runtime/pull_fixture.hpp"
 #include "runtime/reaper.hpp"
+#include "tests/support/pull_fixture.hpp"
 
 namespace sluice::runtime {
 namespace {
@@ -64,7 +64,7 @@ TEST_F(PullClaimsTest, AQuestionMayLeaveTheTypesToTheRegistry) {
   EXPECT_EQ(refused_field(question), "event_types");
 }
 
-TEST_F(PullClaimsTest, OneThatWaitsIsAnsweredWhenTheBellRings) {
+TEST_F(PullClaimsTest, OneThatWaitsIsAnsweredWhenItIsWoken) {
   const Answered& answer = ask(a_question("billing.mailer", 1h));
   claims.step();
   EXPECT_FALSE(answer);

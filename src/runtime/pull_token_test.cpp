@@ -1,7 +1,7 @@
 #include "runtime/pull_token.hpp"
 
 #include "crypto/digest.hpp"
-#include "runtime/pull_fixture.hpp"
+#include "tests/support/pull_fixture.hpp"
 
 namespace sluice::runtime {
 namespace {

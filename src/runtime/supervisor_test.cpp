@@ -4,9 +4,10 @@
 #include <future>
 #include <mutex>
 #include <stdexcept>
+#include <thread>
 
-#include "runtime/runtime_fixture.hpp"
 #include "tests/support/faulty_store.hpp"
+#include "tests/support/runtime_fixture.hpp"
 
 namespace sluice::runtime {
 namespace {
@@ -286,6 +287,28 @@ TEST_F(SupervisorTest, APoolThatIsHeldUpHoldsUpNoOther) {
   (*supervisor)->join();
   EXPECT_EQ((*supervisor)->totals().delivered, 2);
   expect_delivered({slow[0], quick[0]});
+}
+
+// As a reload does: one runtime after the other under a notifier that goes on, and that others use meanwhile.
+TEST_F(SupervisorTest, WhoeverWakesWhileItStartsAndStopsNothingIsLost) {
+  Notifier notifier{kFirstGeneration};
+  options.notifier = &notifier;
+  ScriptedHandler handler;
+  std::vector<Uuid> ids;
+  const std::jthread waking{[&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      notifier.announce();
+      std::this_thread::yield();
+    }
+  }};
+  for (int round = 0; round < 5; ++round) {
+    const auto supervisor = start(*store, handler);
+    for (const Uuid& id : store.publish(test::events(3))) ids.push_back(id);
+    handler.await(ids.size());
+    supervisor->request_stop();
+    supervisor->join();
+  }
+  expect_delivered(ids);
 }
 
 TEST_F(SupervisorTest, TheSameHandlerInTwoPoolsIsRefused) {

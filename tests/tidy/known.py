@@ -7,7 +7,6 @@ INCLUDES = {
     ("src/alert/http/webhook_body.cpp", "ops/json_object.hpp"): "the same",
     ("src/ops/webhook_inbox.cpp", "config/hook_events.hpp"): "a webhook source is the type that the configuration declares",
     ("src/ops/webhook_verify.hpp", "config/declared.hpp"): "the same",
-    ("src/runtime/runtime_fixture.hpp", "store/sqlite/sqlite_store.hpp"): "tests/support has EmbeddedStore for it",
     ("src/telemetry/metrics_set_test.cpp", "tests/cli/golden.hpp"): "the reader of golden files stands in tests/cli",
 }
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "host/entropy.hpp"
 #include "sink/sink.hpp"
-#include "sink/wall_clock.hpp"
 
 namespace sluice::sink {
 
@@ -18,9 +18,9 @@ struct ExecSinkOptions {
   std::string name;
   std::vector<std::string> command;  ///< an absolute path and its arguments; no shell
   Duration timeout = std::chrono::seconds{15};
-  int concurrency = 4;                            ///< programs at the same time
-  double rate = 0;                                ///< per second; 0: no limit
-  std::function<Timestamp()> clock = wall_clock;  ///< the store's time
+  int concurrency = 4;                                  ///< programs at the same time
+  double rate = 0;                                      ///< per second; 0: no limit
+  std::function<Timestamp()> clock = host::wall_clock;  ///< the store's time
 };
 
 std::unique_ptr<Sink> open_exec_sink(ExecSinkOptions options);

@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include "host/entropy.hpp"
 #include "net/ip_address.hpp"
 #include "sink/http/answer.hpp"
 #include "sink/http/circuit_breaker.hpp"
 #include "sink/http/request.hpp"
 #include "sink/sink.hpp"
-#include "sink/wall_clock.hpp"
 
 namespace sluice::sink {
 
@@ -30,9 +30,9 @@ struct HttpSinkOptions {
   std::vector<net::Network> allowed;  ///< addresses beyond those of the Internet
   StatusRules statuses;
   BreakerRules breaker;
-  int concurrency = 64;                           ///< requests at the same time
-  double rate = 0;                                ///< per second; 0: no limit
-  std::function<Timestamp()> clock = wall_clock;  ///< the store's time
+  int concurrency = 64;                                 ///< requests at the same time
+  double rate = 0;                                      ///< per second; 0: no limit
+  std::function<Timestamp()> clock = host::wall_clock;  ///< the store's time
 };
 
 std::unique_ptr<Sink> open_http_sink(HttpSinkOptions options);

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "runtime/pull_claims.hpp"
-#include "runtime/runtime_fixture.hpp"
 #include "tests/support/faulty_store.hpp"
+#include "tests/support/runtime_fixture.hpp"
 
 namespace sluice::runtime {
 
