@@ -118,7 +118,7 @@ Result<std::unique_ptr<cli::Daemon>> start_daemon(const cli::DaemonRequest& requ
   daemon::DaemonParts parts{request.store,
                             request.generation,
                             log,
-                            ops::Entropy::system(),
+                            host::Entropy::system(),
                             library::fresh_identity,
                             SLUICE_VERSION,
                             library::uniform01,
@@ -155,7 +155,7 @@ int main(int argc, char** argv) {
                                start_daemon,
                                migrations,
                                std::make_shared<cli::PosixInterruption>(),
-                               ops::Entropy::system(),
+                               host::Entropy::system(),
                                alert_channels,
                                try_sink};
   return static_cast<int>(cli::run(invocation, console, adapters));

@@ -8,7 +8,7 @@
 #include "alert/alert_channel.hpp"
 #include "config/config.hpp"
 #include "config/store_url.hpp"
-#include "ops/entropy.hpp"
+#include "host/entropy.hpp"
 #include "ops/sinks.hpp"
 
 namespace sluice::store {
@@ -72,7 +72,7 @@ struct Adapters {
   /// The embedded migrations; needs no connection.
   std::function<std::vector<store::MigrationText>(config::StoreUrl::Kind)> migrations;
   std::shared_ptr<Interruption> interruption;
-  ops::Entropy entropy;
+  host::Entropy entropy;
   /// One per alert receiver that is configured; nothing is connected yet.
   std::function<std::vector<std::unique_ptr<alert::AlertChannel>>(const config::Config&)> alert_channels;
   /// Delivers the event to the sink that the configuration declares under that name, from this process. not_found when

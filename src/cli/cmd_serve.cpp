@@ -19,17 +19,16 @@ namespace {
 
 using Asked = Interruption::Asked;
 
-// A worker thread needs one for its claims and one for a handler's transaction.
 // heartbeat, presence, reaper, retention, operations, alerts, figures, streams, publishing, and the routes' threads
 constexpr int kServiceConnections = 13;
-constexpr int kConnectionsPerThread = 2;
 
-// Each sink that is subscribed has workers of its own, and their heartbeat and presence.
+// A thread that delivers to a sink needs one while it claims or settles, and none while it waits for the sink: many
+// threads share a few. The listener's connection comes on top.
 int connections(const config::Config& config) {
   std::set<std::string> sinks;
   for (const auto& subscription : config.declared.subscriptions) sinks.insert(subscription.sink);
-  const int groups = std::max(1, static_cast<int>(sinks.size()));
-  return kServiceConnections + groups * (2 + kConnectionsPerThread * config.worker.threads);
+  const int pools = std::max(1, static_cast<int>(sinks.size()));
+  return kServiceConnections + std::min(pools * config.worker.threads, config.worker.connections);
 }
 
 // Who gets events from this daemon, and what becomes of the others.
@@ -107,7 +106,7 @@ Result<Exit> serve(Session& session) {
 
 constexpr int kConnections = 3;  // a request, the operations that are carried out, and one to spare
 
-std::string executor_name(const ops::Entropy& entropy) {
+std::string executor_name(const host::Entropy& entropy) {
   return "mcp-" + make_uuid_v7(entropy.clock(), entropy.random()).to_string();
 }
 
@@ -123,7 +122,7 @@ Result<Exit> serve_mcp(Session& session) {
   const mcp::Limits limits{session.arguments().has("--read-only"), config.mcp.max_rows, config.mcp.max_rate};
   SLUICE_TRY(const auto store, session.open(config, Session::Access::existing, kConnections));
 
-  const ops::Entropy& entropy = session.adapters().entropy;
+  const host::Entropy& entropy = session.adapters().entropy;
   mcp::OperationCarrier carrier{{*store, executor_name(entropy), config.operation_lease},
                                 [&session](const std::string& text) { session.note(text); }};
   mcp::Context context{

@@ -106,7 +106,7 @@ const Positional kSink{"NAME", "its name in the configuration, like shop"};
 constexpr std::string_view kClass = "AlertTest";
 constexpr std::string_view kMessage = "this is a test; nothing has failed";
 
-Alert test_alert(const ops::Entropy& entropy) {
+Alert test_alert(const host::Entropy& entropy) {
   const Timestamp now = entropy.clock();
   Alert alert;
   alert.alert_id = make_uuid_v7(now, entropy.random());

@@ -60,7 +60,7 @@ Exit exit_of(const store::OperationRecord& operation) {
 }
 
 std::string executor_name(const Session& session) {
-  const ops::Entropy& entropy = session.adapters().entropy;
+  const host::Entropy& entropy = session.adapters().entropy;
   return "cli-" + make_uuid_v7(entropy.clock(), entropy.random()).to_string();
 }
 

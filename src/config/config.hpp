@@ -28,7 +28,8 @@ struct WorkerConfig {
   Duration poll_interval{};         ///< between looks while nothing can be heard
   Duration safety_poll_interval{};  ///< between looks while the listener hears
   Duration drain_timeout{};
-  int threads = 0;
+  int threads = 0;      ///< of each sink
+  int connections = 0;  ///< of all workers to PostgreSQL, at most
 };
 
 /// Looking for events that no claim would ever find.

@@ -22,6 +22,7 @@ constexpr std::array kRedactionModes{std::pair{std::string_view{"none"}, Redacti
 
 constexpr int kMaxBatch = 10'000;
 constexpr int kMaxThreads = 256;
+constexpr int kMaxWorkerConnections = 10'000;
 constexpr int kMaxAttempts = 1'000;
 constexpr int kMaxConnections = 100'000;
 constexpr int kMaxAgentRows = 1'000'000'000;
@@ -96,9 +97,16 @@ const std::vector<Key>& table() {
        "--threads",
        {"SLUICE_WORKER_THREADS"},
        "2",
-       "threads that claim and deliver",
+       "threads that claim and deliver, for each sink",
        Secrecy::open,
        [](Config& c, const Given& g) { return read_integer(c.worker.threads, g, 1, kMaxThreads); }},
+      {"worker.connections",
+       "",
+       {"SLUICE_WORKER_CONNECTIONS"},
+       "16",
+       "the most connections to PostgreSQL that all worker threads share",
+       Secrecy::open,
+       [](Config& c, const Given& g) { return read_integer(c.worker.connections, g, 1, kMaxWorkerConnections); }},
       {"retry.attempts",
        "",
        {"SLUICE_RETRY_ATTEMPTS"},

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/orphans.hpp"
+#include "core/try.hpp"
+#include "runtime/reaper.hpp"
 #include "runtime/service.hpp"
 #include "runtime/telemetry.hpp"
 #include "telemetry/metrics.hpp"
@@ -17,11 +18,11 @@ constexpr Duration kSinkInterval = std::chrono::seconds{2};
 
 // Bulk changes that an operator started: this process carries them out, or takes over from one that died. What was
 // replayed can be delivered here at once.
-runtime::Service operations_service(ops::OperationRunner& runner, Delivery& delivery) {
+runtime::Service operations_service(ops::OperationRunner& runner, runtime::Notifier& notifier) {
   return {"operations",
-          [&runner, &delivery](const std::stop_token&) {
+          [&runner, &notifier](const std::stop_token&) {
             auto rest = runner.round();
-            if (rest && *rest < ops::OperationRunner::kNothingToDo) delivery.wake();
+            if (rest && *rest < ops::OperationRunner::kNothingToDo) notifier.announce();
             return rest;
           },
           [&runner] { (void)runner.release_all(); }};
@@ -32,14 +33,16 @@ runtime::Service operations_service(ops::OperationRunner& runner, Delivery& deli
 Daemon::Daemon(const config::Config& config, DaemonParts parts)
     : parts_(std::move(parts)),
       identity_(parts_.fresh_identity()),
-      delivery_({parts_.store, parts_.generation, parts_.logger, parts_.entropy, metrics_.traffic, parts_.open_sinks,
-                 parts_.fresh_identity, [this](const config::Config& wanted) { return supervisor_options(wanted); }}),
+      notifier_(parts_.generation),
+      delivery_({parts_.store, parts_.generation, parts_.logger, parts_.entropy, metrics_.traffic, notifier_,
+                 parts_.open_sinks, parts_.fresh_identity,
+                 [this](const config::Config& wanted) { return supervisor_options(wanted); }}),
       runner_(parts_.store, identity_, config.operation_lease),
       overview_(parts_.store, metrics_, {.retention = config.retention, .generation = parts_.generation}) {}
 
 Result<std::unique_ptr<Daemon>> Daemon::start(const config::Config& config, DaemonParts parts) {
   std::unique_ptr<Daemon> daemon{new Daemon{config, std::move(parts)}};
-  if (auto begun = daemon->begin(config); !begun) return std::move(begun).error();
+  SLUICE_CHECK(daemon->begin(config));
   return daemon;
 }
 
@@ -48,19 +51,16 @@ Result<void> Daemon::begin(const config::Config& config) {
   start_alerts(config, std::move(parts_.alert_channels));
   // First what may fail for want of an address: nothing has been claimed then.
   if (config.http.listen) {
-    auto surface = HttpSurface::start(config, surface_parts(config));
-    if (!surface) return std::move(surface).error();
-    surface_ = *std::move(surface);
-    pullers_ = surface_.get();
+    SLUICE_TRY(surface_, HttpSurface::start(config, surface_parts(config)));
   }
   take_back_orphans(config);
-  if (auto started = delivery_.start(config); !started) return started;
-  launch(operations_service(runner_, delivery_), operations_);
+  SLUICE_CHECK(delivery_.start(config));
+  launch(operations_service(runner_, notifier_), operations_);
   launch({"overview", [this](const std::stop_token&) { return overview_.step(parts_.entropy.clock()); }, [] {}},
          nothing_);
   launch({"sinks",
           [this](const std::stop_token&) -> Result<Duration> {
-            if (auto done = delivery_.sync_sinks(); !done) return std::move(done).error();
+            SLUICE_CHECK(delivery_.sync_sinks());
             return kSinkInterval;
           },
           [] {}},
@@ -73,17 +73,22 @@ Result<void> Daemon::begin(const config::Config& config) {
 // What a daemon of this machine held when it was killed. Failing is no reason not to start: the claims run out.
 void Daemon::take_back_orphans(const config::Config& config) {
   const runtime::SupervisorOptions options = supervisor_options(config);
-  const auto retry_of = [&config](const std::string& name) -> std::optional<RetryPolicy> {
+  const auto declared = [&config](const std::string& name) -> const config::SubscriptionConfig* {
     for (const auto& one : config.declared.subscriptions) {
-      if (one.handler_name == name) return one.retry;
+      if (one.handler_name == name) return &one;
     }
-    return std::nullopt;
+    return nullptr;
   };
-  runtime::Reaper reaper{parts_.store,
-                         parts_.store,
-                         parts_.store,
-                         parts_.logger,
-                         {config.retry, parts_.uniform01, options.on_failed, retry_of}};
+  runtime::ReaperOptions reaping{config.retry, parts_.uniform01, options.on_failed};
+  reaping.retry_of = [&](const std::string& name) {
+    const auto* one = declared(name);
+    return one != nullptr ? std::optional{one->retry} : std::nullopt;
+  };
+  reaping.pool_of = [&](const std::string& name) {
+    const auto* one = declared(name);
+    return one != nullptr ? std::optional{one->sink} : std::nullopt;
+  };
+  runtime::Reaper reaper{parts_.store, parts_.store, parts_.store, parts_.logger, std::move(reaping)};
   const auto taken =
       runtime::take_back_orphans(parts_.store, {identity_, parts_.process_is_gone}, reaper, parts_.logger);
   if (!taken) runtime::log_error(parts_.logger, "cannot look for what a killed worker left behind", taken.error());
@@ -122,7 +127,7 @@ runtime::SupervisorOptions Daemon::supervisor_options(const config::Config& conf
   options.patrol.settled_again = config.patrol.settled_again;
   options.metrics = &metrics_;
   options.on_failed = failure_listener();
-  options.on_claimable = [this] { wake_pullers(); };
+  options.notifier = &notifier_;
   return options;
 }
 
@@ -137,22 +142,14 @@ SurfaceParts Daemon::surface_parts(const config::Config& config) {
   desk.metrics = [this](std::string_view accept) { return expose(accept); };
   desk.ready = [this] { return ready_.load(); };
   desk.trouble = [this] { return delivery_.trouble(); };
-  desk.wake = [this] { operations_.ring(); };
-  desk.claimable = [this] {
-    delivery_.wake();
-    wake_pullers();
-  };
-  return {parts_.store, std::move(desk), parts_.logger, metrics_, parts_.uniform01, failure_listener()};
+  desk.wake = [this] { operations_.wake_all(); };
+  desk.claimable = [this] { notifier_.announce(); };
+  return {std::move(desk), parts_.logger, metrics_, notifier_, parts_.uniform01, failure_listener()};
 }
 
-// Requests may come in, and workers may hear, before the surface is known here.
-void Daemon::wake_pullers() {
-  if (HttpSurface* surface = pullers_) surface->wake();
-}
-
-void Daemon::launch(runtime::Service service, runtime::Doorbell& doorbell) {
-  services_.emplace_back([this, &doorbell, service = std::move(service)](const std::stop_token& stop) {
-    runtime::run_service(stop, service, {doorbell, parts_.logger, {}});
+void Daemon::launch(runtime::Service service, runtime::WakeSignal& signal) {
+  services_.emplace_back([this, &signal, service = std::move(service)](const std::stop_token& stop) {
+    runtime::run_service(stop, service, {signal, parts_.logger, {}});
   });
 }
 
@@ -167,7 +164,7 @@ http::Exposed Daemon::expose(std::string_view accept) {
 }
 
 Result<void> Daemon::reload(const config::Config& config) {
-  if (auto done = delivery_.reload(config); !done) return done;
+  SLUICE_CHECK(delivery_.reload(config));
   return surface_ ? surface_->reload(config) : Result<void>{};
 }
 

@@ -16,7 +16,8 @@
 #include "ops/operation_runner.hpp"
 #include "ops/overview.hpp"
 #include "runtime/alerts.hpp"
-#include "runtime/doorbell.hpp"
+#include "runtime/notifier.hpp"
+#include "runtime/wake_signal.hpp"
 #include "telemetry/metrics_set.hpp"
 
 namespace sluice::daemon {
@@ -25,7 +26,7 @@ struct DaemonParts {
   store::Store& store;  ///< outlives the daemon
   Generation generation = kFirstGeneration;
   telemetry::Logger logger;
-  ops::Entropy entropy;
+  host::Entropy entropy;
   std::function<std::string()> fresh_identity;  ///< of this process, another one at each call
   std::string version;
   std::function<double()> uniform01;
@@ -55,9 +56,8 @@ class Daemon {
   [[nodiscard]] runtime::FailureListener failure_listener();
   [[nodiscard]] runtime::SupervisorOptions supervisor_options(const config::Config& config);
   [[nodiscard]] SurfaceParts surface_parts(const config::Config& config);
-  void wake_pullers();
   void take_back_orphans(const config::Config& config);
-  void launch(runtime::Service service, runtime::Doorbell& doorbell);
+  void launch(runtime::Service service, runtime::WakeSignal& signal);
   http::Exposed expose(std::string_view accept);
 
   DaemonParts parts_;
@@ -65,13 +65,13 @@ class Daemon {
   telemetry::Registry registry_;
   telemetry::MetricSet metrics_{registry_};
   std::unique_ptr<runtime::Alerts> alerts_;
+  runtime::Notifier notifier_;  // one for all that announce work, and all that look for it
   Delivery delivery_;
   ops::OperationRunner runner_;
   ops::Overview overview_;
-  runtime::Doorbell operations_;
-  runtime::Doorbell nothing_;  // never rung
+  runtime::WakeSignal operations_;
+  runtime::WakeSignal nothing_;  // never woken
   std::unique_ptr<HttpSurface> surface_;
-  std::atomic<HttpSurface*> pullers_ = nullptr;
   std::atomic<bool> ready_ = false;  // serves, and is not stopping
   bool stopped_ = false;
   std::vector<std::jthread> services_;  // last: they use everything above

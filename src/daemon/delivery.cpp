@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "core/try.hpp"
 #include "ops/sinks.hpp"
 #include "runtime/service.hpp"
 
@@ -27,10 +28,9 @@ Result<void> unsubscribe(store::Administering& store, Generation generation, con
 }  // namespace
 
 Result<std::unique_ptr<Delivery::Shift>> Delivery::prepare(const config::Config& config) const {
-  if (auto set = board_.set_clock(); !set) return std::move(set).error();
-  auto sinks = parts_.open_sinks(config, board_.clock());
-  if (!sinks) return std::move(sinks).error();
-  auto shift = std::make_unique<Shift>(Shift{config, *std::move(sinks), {}, {}});
+  SLUICE_CHECK(board_.set_clock());
+  SLUICE_TRY(auto sinks, parts_.open_sinks(config, board_.clock()));
+  auto shift = std::make_unique<Shift>(Shift{config, std::move(sinks), {}, {}});
   for (const auto& subscription : config.declared.subscriptions) {
     shift->served[subscription.sink].push_back(subscription.handler_name);
   }
@@ -39,48 +39,39 @@ Result<std::unique_ptr<Delivery::Shift>> Delivery::prepare(const config::Config&
 }
 
 Result<void> Delivery::begin(Shift& shift) {
-  if (auto known = board_.put_up(shift.sinks, shift.served); !known) return known;
-  for (const auto& [sink, unused] : shift.served) {
-    auto begun = begin(shift, sink, shift.supervisors.empty());
-    if (!begun) {
-      end(shift);
-      return std::move(begun).error();
-    }
-    shift.supervisors.push_back(*std::move(begun));
-  }
+  SLUICE_CHECK(board_.put_up(shift.sinks, shift.served));
+  runtime::SupervisorOptions wanted = options(shift);
+  SLUICE_TRY(auto pools, this->pools(shift, wanted.workers));
+  SLUICE_TRY(shift.supervisor,
+             runtime::Supervisor::start(parts_.store, std::move(pools), parts_.logger, std::move(wanted)));
   return {};
 }
 
-Result<std::unique_ptr<runtime::Supervisor>> Delivery::begin(const Shift& shift, const std::string& sink,
-                                                             bool first) const {
-  auto hosted = handlers(shift, sink);
-  if (!hosted) return std::move(hosted).error();
+runtime::SupervisorOptions Delivery::options(const Shift& shift) const {
   runtime::SupervisorOptions options = parts_.options(shift.config);
   options.worker.identity = parts_.fresh_identity();
   options.declared_by = shift.config.declarer;
-  options.retry_of = [all = shift.config.declared.subscriptions](const std::string& name) {
-    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.handler_name == name; });
-    return found == all.end() ? std::nullopt : std::optional{found->retry};
-  };
-  // Once per process is enough.
-  options.reap = options.sweep = first;
-  options.patrol.enabled = options.patrol.enabled && first;
   // The log is for looking on: no event waits for it while it is away. What is declared waits.
   options.withdraw = shift.config.declared.subscriptions.empty();
-  return runtime::Supervisor::start(parts_.store, *std::move(hosted), parts_.logger, std::move(options));
+  return options;
+}
+
+Result<std::vector<runtime::PoolOptions>> Delivery::pools(const Shift& shift, int workers) const {
+  std::vector<runtime::PoolOptions> pools;
+  for (const auto& [sink, unused] : shift.served) {
+    SLUICE_TRY(auto hosted, handlers(shift, sink));
+    pools.push_back({sink, std::move(hosted), workers});
+  }
+  return pools;
 }
 
 Result<runtime::HandlerSet> Delivery::handlers(const Shift& shift, const std::string& sink) const {
   runtime::HandlerSet set;
   for (const auto& subscription : shift.config.declared.subscriptions) {
     if (subscription.sink != sink) continue;
-    if (auto added = set.add(handler_of(subscription, outlet(shift, sink))); !added) return std::move(added).error();
+    SLUICE_CHECK(set.add(handler_of(subscription, outlet(shift, sink))));
   }
-  if (set.empty()) {
-    if (auto added = set.add(log_everything(outlet(shift, sink), shift.config.retry)); !added) {
-      return std::move(added).error();
-    }
-  }
+  if (set.empty()) SLUICE_CHECK(set.add(log_everything(outlet(shift, sink), shift.config.retry)));
   return set;
 }
 
@@ -89,12 +80,10 @@ Outlet Delivery::outlet(const Shift& shift, const std::string& sink) const {
 }
 
 Result<void> Delivery::start(const config::Config& config) {
-  auto prepared = prepare(config);
-  if (!prepared) return std::move(prepared).error();
-  std::shared_ptr<Shift> shift = *std::move(prepared);
-  if (auto forgotten = forget_log_handler(*shift); !forgotten) return forgotten;
-  if (auto noted = note_leftovers(*shift); !noted) return noted;
-  if (auto begun = begin(*shift); !begun) return begun;
+  SLUICE_TRY(std::shared_ptr<Shift> shift, prepare(config));
+  SLUICE_CHECK(forget_log_handler(*shift));
+  SLUICE_CHECK(note_leftovers(*shift));
+  SLUICE_CHECK(begin(*shift));
   const std::lock_guard lock{mutex_};
   current_ = std::move(shift);
   return {};
@@ -109,25 +98,22 @@ Result<void> Delivery::forget_log_handler(const Shift& shift) {
 Result<void> Delivery::note_leftovers(const Shift& shift) {
   std::set<std::string, std::less<>> declared;
   for (const auto& [sink, handlers] : shift.served) declared.insert(handlers.begin(), handlers.end());
-  if (auto noted = leftovers_.note(shift.config.declarer, declared); !noted) return noted;
-  const auto done = leftovers_.step();
-  return done ? Result<void>{} : Result<void>{done.error()};
+  SLUICE_CHECK(leftovers_.note(shift.config.declarer, declared));
+  SLUICE_CHECK(leftovers_.step());
+  return {};
 }
 
 Result<void> Delivery::forget(const Shift& before, const Shift& after) {
   for (const auto& subscription : before.config.declared.subscriptions) {
     if (declares(after.config, subscription.handler_name)) continue;
-    auto gone = unsubscribe(parts_.store, parts_.generation, subscription.handler_name);
-    if (!gone) return gone;
+    SLUICE_CHECK(unsubscribe(parts_.store, parts_.generation, subscription.handler_name));
     parts_.logger.info("subscription removed", {{"handler_name", subscription.handler_name}});
   }
   return {};
 }
 
 Result<void> Delivery::reload(const config::Config& config) {
-  auto prepared = prepare(config);
-  if (!prepared) return std::move(prepared).error();
-  std::shared_ptr<Shift> next = *std::move(prepared);
+  SLUICE_TRY(const std::shared_ptr<Shift> next, prepare(config));
   const std::shared_ptr<Shift> before = current_;
   stop();
   auto begun = forget(*before, *next);
@@ -135,7 +121,7 @@ Result<void> Delivery::reload(const config::Config& config) {
   if (begun) begun = begin(*next);
   const std::shared_ptr<Shift>& chosen = begun ? next : before;
   if (!begun) {
-    if (auto restored = begin(*before); !restored) return restored;
+    SLUICE_CHECK(begin(*before));
   }
   const std::lock_guard lock{mutex_};
   current_ = chosen;
@@ -152,24 +138,15 @@ void Delivery::stop() {
 }
 
 void Delivery::end(Shift& shift) {
-  for (const auto& supervisor : shift.supervisors) supervisor->request_stop();
-  for (const auto& supervisor : shift.supervisors) supervisor->join();
-  shift.supervisors.clear();
-}
-
-void Delivery::wake() {
-  const std::lock_guard lock{mutex_};
-  if (!current_) return;
-  for (const auto& supervisor : current_->supervisors) supervisor->wake();
+  if (!shift.supervisor) return;
+  shift.supervisor->request_stop();
+  shift.supervisor->join();
+  shift.supervisor.reset();
 }
 
 std::optional<Error> Delivery::trouble() const {
   const std::lock_guard lock{mutex_};
-  if (!current_) return std::nullopt;
-  for (const auto& supervisor : current_->supervisors) {
-    if (auto trouble = supervisor->trouble()) return trouble;
-  }
-  return std::nullopt;
+  return current_ && current_->supervisor ? current_->supervisor->trouble() : std::nullopt;
 }
 
 std::vector<sink::SinkStatus> Delivery::list() const {
@@ -198,9 +175,8 @@ Result<std::shared_ptr<sink::Sink>> Delivery::find(const std::string& name) cons
 }
 
 Result<sink::ProbeReport> Delivery::probe(const std::string& name) {
-  const auto sink = find(name);
-  if (!sink) return sink.error();
-  return (*sink)->probe(ops::trial_event(parts_.entropy));
+  SLUICE_TRY(const auto sink, find(name));
+  return sink->probe(ops::trial_event(parts_.entropy));
 }
 
 }  // namespace sluice::daemon

@@ -1,5 +1,6 @@
 // Delivery: the sinks that the configuration declares and the workers that serve them, as one thing that can be
-// exchanged while the process runs. Each sink has workers of its own: one that is slow or away holds up no other.
+// exchanged while the process runs. One runtime serves all sinks, and each sink has a pool of workers of its own: one
+// that is slow or away holds up no other.
 //
 // Thread-safety: the sink desk may be used from any thread; start, reload and stop from the owner's.
 #pragma once
@@ -33,11 +34,12 @@ struct DeliveryParts {
   store::Store& store;
   Generation generation = kFirstGeneration;
   telemetry::Logger logger;
-  ops::Entropy entropy;
+  host::Entropy entropy;
   telemetry::TrafficMetrics& metrics;
+  runtime::Notifier& notifier;  ///< outlives it
   OpenSinks open_sinks;
-  std::function<std::string()> fresh_identity;  ///< for the workers of one sink
-  /// Everything but `withdraw` and the identity.
+  std::function<std::string()> fresh_identity;
+  /// Everything but `withdraw`, `declared_by` and the identity.
   std::function<runtime::SupervisorOptions(const config::Config& config)> options;
 };
 
@@ -45,7 +47,7 @@ class Delivery final : public http::LocalSinks {
  public:
   explicit Delivery(DeliveryParts parts)
       : parts_(std::move(parts)),
-        board_({parts_.store, parts_.fresh_identity(), parts_.logger, [this] { wake(); }}),
+        board_({parts_.store, parts_.fresh_identity(), parts_.logger, [this] { parts_.notifier.announce(); }}),
         leftovers_(parts_.store, parts_.generation, parts_.logger) {}
   ~Delivery() override { stop(); }
   Delivery(const Delivery&) = delete;
@@ -58,9 +60,6 @@ class Delivery final : public http::LocalSinks {
   Result<void> reload(const config::Config& config);
   /// Returns when what was in flight is finished or given back.
   void stop();
-
-  /// Something may be claimable.
-  void wake();
 
   /// Goes on with unsubscribing what other workers still served at the start; how long to rest then.
   Result<Duration> reconcile() { return leftovers_.step(); }
@@ -80,13 +79,13 @@ class Delivery final : public http::LocalSinks {
   struct Shift {
     config::Config config;
     Sinks sinks;
-    std::map<std::string, std::vector<std::string>> served;         // sink → handlers
-    std::vector<std::unique_ptr<runtime::Supervisor>> supervisors;  // one per sink that is subscribed
+    std::map<std::string, std::vector<std::string>> served;  // sink → handlers
+    std::unique_ptr<runtime::Supervisor> supervisor;         // with a pool per sink that is subscribed
   };
   Result<std::unique_ptr<Shift>> prepare(const config::Config& config) const;
   Result<void> begin(Shift& shift);
-  [[nodiscard]] Result<std::unique_ptr<runtime::Supervisor>> begin(const Shift& shift, const std::string& sink,
-                                                                   bool first) const;
+  [[nodiscard]] runtime::SupervisorOptions options(const Shift& shift) const;
+  [[nodiscard]] Result<std::vector<runtime::PoolOptions>> pools(const Shift& shift, int workers) const;
   [[nodiscard]] Result<runtime::HandlerSet> handlers(const Shift& shift, const std::string& sink) const;
   static void end(Shift& shift);
   [[nodiscard]] Outlet outlet(const Shift& shift, const std::string& sink) const;

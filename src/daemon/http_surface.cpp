@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <utility>
 
+#include "core/try.hpp"
 #include "crypto/digest.hpp"
 #include "daemon/delivery.hpp"
 #include "http/api.hpp"
@@ -16,7 +17,7 @@ constexpr int kPoolThreads = 4;
 constexpr std::size_t kMostWaiting = 256;
 
 http::PublishEndpointOptions publish_options(const config::Config& config, const SurfaceParts& parts,
-                                             http::RunElsewhere elsewhere) {
+                                         http::RunElsewhere elsewhere) {
   EnvelopeLimits limits;
   limits.payload_bytes = config.payload_max_bytes;
   return {parts.desk.entropy,
@@ -34,12 +35,13 @@ runtime::PullSettlingOptions settling_options(const config::Config& config, cons
           &parts.metrics, parts.desk.claimable};
 }
 
-runtime::PullDeskOptions pull_options(const config::Config& config, Generation generation,
-                                      telemetry::MetricSet& metrics) {
-  runtime::PullDeskOptions options;
+runtime::PullClaimsOptions pull_options(const config::Config& config, Generation generation,
+                                        const SurfaceParts& parts) {
+  runtime::PullClaimsOptions options;
   options.generation = generation;
   options.poll = config.worker.poll_interval;
-  options.metrics = &metrics;
+  options.metrics = &parts.metrics;
+  options.notifier = &parts.notifier;
   return options;
 }
 
@@ -68,15 +70,14 @@ Result<http::Token> token_of(const config::TokenConfig& declared) {
 Result<http::AccessRules> rules_of(const config::Config& config) {
   http::AccessRules rules;
   for (const auto& declared : config.declared.tokens) {
-    auto token = token_of(declared);
-    if (!token) return std::move(token).error();
-    rules.tokens.push_back(*std::move(token));
+    SLUICE_TRY(auto token, token_of(declared));
+    rules.tokens.push_back(std::move(token));
   }
   rules.own_name = config.actor;
   rules.loopback = http::is_loopback(config.http.listen->host);
   rules.hosts = config.http.hosts;
   rules.read_only = config.http.read_only;
-  if (auto checked = http::check_rules(rules); !checked) return std::move(checked).error();
+  SLUICE_CHECK(http::check_rules(rules));
   return rules;
 }
 
@@ -96,16 +97,11 @@ HttpSurface::HttpSurface(const config::Config& config, SurfaceParts parts)
     : desk_(parts.desk),
       logger_(parts.logger),
       traffic_(parts.metrics.traffic),
-      presence_(parts.store, desk_.generation),
-      settling_(parts.store, presence_, logger_, settling_options(config, parts)),
-      pulling_(parts.store, settling_, presence_, pull_options(config, desk_.generation, parts.metrics)),
+      presence_(desk_.store, desk_.generation),
+      settling_(desk_.store, presence_, logger_, settling_options(config, parts)),
+      pulling_(desk_.store, settling_, presence_, pull_options(config, desk_.generation, parts)),
       generations_(desk_.store),
-      queue_(desk_.store, {.stored = desk_.claimable,
-                           .check =
-                               [this](const store::NewEvent& event) {
-                                 // Our own workers are there, or will be in a moment.
-                                 return event.generation == desk_.generation ? Result<void>{} : generations_(event);
-                               }}),
+      queue_(desk_.store, queue_options(parts.notifier)),
       publishing_(
           queue_, desk_.store,
           publish_options(config, parts, [this](std::function<void()> work) { return pool_.run(std::move(work)); })),
@@ -113,15 +109,27 @@ HttpSurface::HttpSurface(const config::Config& config, SurfaceParts parts)
       streams_(desk_),
       pool_(kPoolThreads, kMostWaiting) {}
 
+ops::PublishQueueOptions HttpSurface::queue_options(runtime::Notifier& notifier) {
+  ops::PublishQueueOptions options;
+  options.storing = [&notifier](std::span<const store::NewEvent> events) { notifier.storing(events); };
+  options.stored = [&notifier](std::span<const store::NewEvent> events, bool may_be_there) {
+    may_be_there ? notifier.stored(events) : notifier.not_stored(events);
+  };
+  options.check = [this](const store::NewEvent& event) {
+    // Our own workers are there, or will be in a moment.
+    return event.generation == desk_.generation ? Result<void>{} : generations_(event);
+  };
+  return options;
+}
+
 Result<std::unique_ptr<HttpSurface>> HttpSurface::start(const config::Config& config, SurfaceParts parts) {
   std::unique_ptr<HttpSurface> surface{new HttpSurface{config, std::move(parts)}};
-  if (auto listening = surface->listen(config); !listening) return std::move(listening).error();
+  SLUICE_CHECK(surface->listen(config));
   return surface;
 }
 
 Result<void> HttpSurface::listen(const config::Config& config) {
-  auto app = application(config);
-  if (!app) return std::move(app).error();
+  SLUICE_TRY(auto app, application(config));
   http::ServerOptions options;
   options.host = config.http.listen->host;
   options.port = static_cast<std::uint16_t>(config.http.listen->port);
@@ -129,17 +137,14 @@ Result<void> HttpSurface::listen(const config::Config& config) {
   options.max_body_bytes = config.http.max_body;
   queue_.start();
   pulling_.start();
-  auto server = http::Server::start(options, *std::move(app));
-  if (!server) return std::move(server).error();
-  server_ = *std::move(server);
+  SLUICE_TRY(server_, http::Server::start(options, std::move(app)));
   url_ = "http://" + config::ListenAddress{options.host, server_->port()}.display() + config.http.prefix + '/';
   streamer_ = std::jthread{[this](const std::stop_token& stop) { run_streams(stop); }};
   return {};
 }
 
 Result<std::shared_ptr<const http::Application>> HttpSurface::application(const config::Config& config) {
-  auto rules = rules_of(config);
-  if (!rules) return std::move(rules).error();
+  SLUICE_TRY(auto rules, rules_of(config));
   pulling_.reserve(own_handlers(config));
   http::Router router =
       http::api_router({desk_, publishing_, mcp_, streams_, {pulling_, settling_}},
@@ -153,13 +158,12 @@ Result<std::shared_ptr<const http::Application>> HttpSurface::application(const 
                                    },
                                    steady_seconds};
   return std::shared_ptr<const http::Application>{
-      std::make_shared<http::Application>(std::move(router), http::Access{*std::move(rules)}, std::move(options))};
+      std::make_shared<http::Application>(std::move(router), http::Access{std::move(rules)}, std::move(options))};
 }
 
 Result<void> HttpSurface::reload(const config::Config& config) {
-  auto app = application(config);
-  if (!app) return std::move(app).error();
-  server_->replace(*std::move(app));
+  SLUICE_TRY(auto app, application(config));
+  server_->replace(std::move(app));
   mcp_.configure(mcp_options(config));
   return {};
 }

@@ -16,8 +16,9 @@
 #include "http/server.hpp"
 #include "http/work_pool.hpp"
 #include "ops/publish_queue.hpp"
-#include "runtime/failure_listener.hpp"
-#include "runtime/pull_desk.hpp"
+#include "runtime/notifier.hpp"
+#include "runtime/pull_claims.hpp"
+#include "runtime/work.hpp"
 #include "telemetry/log.hpp"
 #include "telemetry/metrics_set.hpp"
 
@@ -28,6 +29,7 @@ struct SurfaceParts {
   http::Context desk;
   telemetry::Logger logger;
   telemetry::MetricSet& metrics;
+  runtime::Notifier& notifier;  ///< outlives it
   std::function<double()> uniform01;
   runtime::FailureListener on_failed;
 };
@@ -43,9 +45,6 @@ class HttpSurface {
   /// Tokens, hooks, names by which it may be called and what agents may do; the address stays.
   Result<void> reload(const config::Config& config);
 
-  /// Something may be claimable: whoever waits for events looks.
-  void wake() { pulling_.wake(); }
-
   /// Takes nothing new; answers under way are still sent, what was accepted is stored.
   void close();
   void stop();
@@ -55,6 +54,7 @@ class HttpSurface {
 
  private:
   HttpSurface(const config::Config& config, SurfaceParts parts);
+  [[nodiscard]] ops::PublishQueueOptions queue_options(runtime::Notifier& notifier);
   Result<void> listen(const config::Config& config);
   [[nodiscard]] Result<std::shared_ptr<const http::Application>> application(const config::Config& config);
   void run_streams(const std::stop_token& stop);
@@ -64,7 +64,7 @@ class HttpSurface {
   telemetry::TrafficMetrics& traffic_;
   runtime::PullPresence presence_;
   runtime::PullSettling settling_;
-  runtime::PullDesk pulling_;
+  runtime::PullClaims pulling_;
   ops::GenerationCheck generations_;
   ops::PublishQueue queue_;
   http::PublishEndpoint publishing_;

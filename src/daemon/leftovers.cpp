@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/try.hpp"
 #include "ops/subscriptions.hpp"
 
 namespace sluice::daemon {
@@ -29,12 +30,10 @@ Result<void> Leftovers::note(const std::string& declarer, const std::set<std::st
   names_.clear();
   declarer_ = declarer;
   if (declarer_.empty()) return {};
-  const auto now = store_.now();
-  if (!now) return now.error();
-  const auto registry = store_.registry(generation_);
-  if (!registry) return registry.error();
-  noted_at_ = *now;
-  for (const store::SubscriptionRecord& record : registry->subscriptions) {
+  SLUICE_TRY(const auto now, store_.now());
+  SLUICE_TRY(const auto registry, store_.registry(generation_));
+  noted_at_ = now;
+  for (const store::SubscriptionRecord& record : registry.subscriptions) {
     const std::string& name = record.subscription.handler_name;
     if (record.declared_by == declarer_ && !declared.contains(name)) names_.insert(name);
   }
@@ -56,14 +55,12 @@ Leftovers::Fate Leftovers::fate_of(const store::SubscriptionRecord& record,
 Result<Duration> Leftovers::step() {
   const std::lock_guard lock{mutex_};
   if (names_.empty()) return kNothingLeft;
-  const auto registry = store_.registry(generation_);
-  if (!registry) return registry.error();
-  const auto alive = store_.workers(ops::kAliveWithin);
-  if (!alive) return alive.error();
+  SLUICE_TRY(const auto registry, store_.registry(generation_));
+  SLUICE_TRY(const auto alive, store_.workers(ops::kAliveWithin));
   std::set<std::string, std::less<>> waiting;
-  for (const store::SubscriptionRecord& record : registry->subscriptions) {
+  for (const store::SubscriptionRecord& record : registry.subscriptions) {
     const std::string& name = record.subscription.handler_name;
-    const Fate fate = fate_of(record, *alive);
+    const Fate fate = fate_of(record, alive);
     if (fate == Fate::wait) waiting.insert(name);
     if (fate != Fate::withdraw) continue;
     auto gone = store_.unsubscribe(generation_, name, kReconciliation);

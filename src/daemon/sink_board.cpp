@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/try.hpp"
 #include "ops/sinks.hpp"
 #include "runtime/service.hpp"
 
@@ -26,9 +27,8 @@ std::function<Timestamp()> SinkBoard::clock() const {
 
 Result<void> SinkBoard::set_clock() {
   const auto asked = std::chrono::steady_clock::now();
-  const auto now = parts_.store.now();
-  if (!now) return now.error();
-  clock_->heard(*now, asked, std::chrono::steady_clock::now());
+  SLUICE_TRY(const auto now, parts_.store.now());
+  clock_->heard(now, asked, std::chrono::steady_clock::now());
   return {};
 }
 
@@ -41,7 +41,7 @@ Result<void> SinkBoard::put_up(Sinks sinks, const std::map<std::string, std::vec
     declared_.push_back(
         {name, status.kind, status.target, handlers == served.end() ? std::vector<std::string>{} : handlers->second});
   }
-  if (auto done = parts_.store.declare_sinks(declared_); !done) return done;
+  SLUICE_CHECK(parts_.store.declare_sinks(declared_));
   {
     const std::lock_guard lock{mutex_};
     sinks_ = std::move(sinks);
@@ -63,11 +63,10 @@ Result<void> SinkBoard::sync_locked() {
   // What was learnt here first: what is read afterwards is not older than it.
   for (const auto& [name, sink] : sinks) send_news(name, *sink);
   const auto asked = std::chrono::steady_clock::now();
-  const auto records = parts_.store.sinks();
-  if (!records) return records.error();
-  clock_->heard(records->now, asked, std::chrono::steady_clock::now());
+  SLUICE_TRY(const auto records, parts_.store.sinks());
+  clock_->heard(records.now, asked, std::chrono::steady_clock::now());
   std::size_t found = 0;
-  for (const store::SinkRecord& record : records->sinks) {
+  for (const store::SinkRecord& record : records.sinks) {
     const auto sink = sinks.find(record.declared.name);
     if (sink == sinks.end()) continue;
     ++found;
@@ -114,7 +113,7 @@ Result<void> SinkBoard::send(const std::string& name, const sink::SinkNews& news
   };
   auto told = tell();
   if (!told && told.error().code == ErrorCode::not_found) {
-    if (auto declared = parts_.store.declare_sinks(declared_); !declared) return declared;
+    SLUICE_CHECK(parts_.store.declare_sinks(declared_));
     told = tell();
   }
   if (!told) return std::move(told).error();

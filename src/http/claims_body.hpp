@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <sluice/result.hpp>
-#include "runtime/pull_desk.hpp"
+#include "runtime/pull_claims.hpp"
 #include "runtime/pull_settling.hpp"
 
 namespace sluice::http {

@@ -41,7 +41,7 @@ class EventStreamTest : public testing::Test {
   void step() { streams.step(Timestamp{seconds{now++}}); }
 
   test::EmbeddedStore store;
-  Context context{*store, ops::Entropy::system()};
+  Context context{*store, host::Entropy::system()};
   std::string overview = R"({"n":1})";
   EventStream streams{context};
   int now = 1000;

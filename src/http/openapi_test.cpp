@@ -62,15 +62,15 @@ TEST(OpenApi, TellsTheBoundsOfAClaim) {
 
 TEST(OpenApi, NamesEveryRouteWithItsRoleAndNoOther) {
   test::EmbeddedStore store;
-  Context context{*store, ops::Entropy::system()};
+  Context context{*store, host::Entropy::system()};
   ops::PublishQueue queue{*store};
   PublishEndpoint publishing{
-      queue, *store, {ops::Entropy::system(), {}, 1, telemetry::Logger{[](std::string_view) {}, {}}}};
+      queue, *store, {host::Entropy::system(), {}, 1, telemetry::Logger{[](std::string_view) {}, {}}}};
   McpEndpoint mcp{context, {}};
   EventStream streams{context};
   runtime::PullPresence presence{*store, kFirstGeneration};
   runtime::PullSettling settling{*store, presence, {}, {{}, [] { return 0.5; }}};
-  runtime::PullDesk pulling{*store, settling, presence, {}};
+  runtime::PullClaims pulling{*store, settling, presence, {}};
   std::set<std::string> served;
   std::set<std::string> console;
   for (const Route& route : console_routes({})) console.insert(route.pattern);

@@ -9,7 +9,7 @@
 
 #include "core/retention.hpp"
 #include "http/router.hpp"
-#include "ops/entropy.hpp"
+#include "host/entropy.hpp"
 #include "ops/schema.hpp"
 #include "sink/sink.hpp"
 
@@ -34,7 +34,7 @@ struct Exposed {
 
 struct Context {
   store::Administering& store;
-  ops::Entropy entropy;
+  host::Entropy entropy;
   Generation generation = kFirstGeneration;  ///< that the workers of this process claim
   RetentionPolicies retention;
   std::string version;

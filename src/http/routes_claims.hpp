@@ -4,13 +4,13 @@
 #include <vector>
 
 #include "http/router.hpp"
-#include "runtime/pull_desk.hpp"
+#include "runtime/pull_claims.hpp"
 #include "runtime/pull_settling.hpp"
 
 namespace sluice::http {
 
 struct ClaimsDesk {
-  runtime::PullDesk& asking;
+  runtime::PullClaims& asking;
   runtime::PullSettling& settling;
 };
 

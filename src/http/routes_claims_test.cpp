@@ -68,7 +68,7 @@ class ClaimRoutes : public testing::Test {
   test::EmbeddedStore store_;
   runtime::PullPresence presence_{*store_, kFirstGeneration};
   runtime::PullSettling settling_{*store_, presence_, {}, {{}, [] { return 0.5; }}};
-  runtime::PullDesk desk_{*store_, settling_, presence_, {}};
+  runtime::PullClaims desk_{*store_, settling_, presence_, {}};
   std::vector<Route> routes_ = claim_routes({desk_, settling_});
 };
 

@@ -9,7 +9,7 @@
 
 #include "http/message.hpp"
 #include "http/router.hpp"
-#include "ops/entropy.hpp"
+#include "host/entropy.hpp"
 #include "ops/publish_event.hpp"
 #include "ops/publish_queue.hpp"
 #include "telemetry/log.hpp"
@@ -33,7 +33,7 @@ Error at_event(Error error, std::size_t index, const PublishBody& body);
 // Thread-safety: any number of threads.
 
 struct PublishEndpointOptions {
-  ops::Entropy entropy;
+  host::Entropy entropy;
   EnvelopeLimits limits;
   Generation generation = kFirstGeneration;  ///< of events that name none
   telemetry::Logger logger;                  ///< gets one line for each event that was stored

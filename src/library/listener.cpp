@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "core/try.hpp"
 #include "library/open_store.hpp"
 #include "library/surroundings.hpp"
 #include "runtime/supervisor.hpp"
@@ -77,11 +78,10 @@ runtime::SupervisorOptions supervisor_options(const ListenerOptions& options, Ge
 }  // namespace
 
 Result<ListenerOptions> ListenerOptions::from_environment() {
-  auto choice = library::choice_from_environment();
-  if (!choice) return std::move(choice).error();
+  SLUICE_TRY(auto choice, library::choice_from_environment());
   ListenerOptions options;
-  options.store = std::move(choice->store);
-  options.generation = choice->generation;
+  options.store = std::move(choice.store);
+  options.generation = choice.generation;
   return options;
 }
 
@@ -95,9 +95,8 @@ class EventListener::Impl {
 
   Result<void> listen(HandlerOptions options, EventHandler handler) {
     if (supervisor_) return invalid("handler_name", "handlers are registered before start()");
-    auto made = registered(std::move(options), std::move(handler), generation_);
-    if (!made) return std::move(made).error();
-    return in_terms_of_options(handlers_.add(*std::move(made)));
+    SLUICE_TRY(auto made, registered(std::move(options), std::move(handler), generation_));
+    return in_terms_of_options(handlers_.add(std::move(made)));
   }
 
   Result<void> start() {
@@ -146,11 +145,10 @@ class EventListener::Impl {
 Result<EventListener> EventListener::open(ListenerOptions options) {
   if (options.threads < 1) return invalid("threads", "threads must be at least 1");
   if (options.batch < 1) return invalid("batch", "batch must be at least 1");
-  auto opened = library::open_store(options.store, kServiceConnections + kConnectionsPerThread * options.threads);
-  if (!opened) return std::move(opened).error();
-  const auto generation = library::resolve_generation(options.generation, *opened->store);
-  if (!generation) return generation.error();
-  return EventListener{std::make_unique<Impl>(*std::move(opened), std::move(options), *generation)};
+  SLUICE_TRY(auto opened,
+             library::open_store(options.store, kServiceConnections + kConnectionsPerThread * options.threads));
+  SLUICE_TRY(const auto generation, library::resolve_generation(options.generation, *opened.store));
+  return EventListener{std::make_unique<Impl>(std::move(opened), std::move(options), generation)};
 }
 
 EventListener::EventListener(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

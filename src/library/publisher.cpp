@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/try.hpp"
 #include "library/open_store.hpp"
 #include "library/surroundings.hpp"
 #include "store/postgres/postgres_store.hpp"
@@ -27,11 +28,10 @@ void log_published(const telemetry::Logger& logger, std::span<const EventEnvelop
 }  // namespace
 
 Result<PublisherOptions> PublisherOptions::from_environment() {
-  auto choice = library::choice_from_environment();
-  if (!choice) return std::move(choice).error();
+  SLUICE_TRY(auto choice, library::choice_from_environment());
   PublisherOptions options;
-  options.store = std::move(choice->store);
-  options.generation = choice->generation;
+  options.store = std::move(choice.store);
+  options.generation = choice.generation;
   return options;
 }
 
@@ -41,8 +41,7 @@ class EventPublisher::Impl {
       : opened_(std::move(opened)), generation_(generation), logger_(std::move(logger)) {}
 
   Result<std::vector<store::NewEvent>> stamped(std::span<const EventEnvelope> events, const Routing& routing) const {
-    auto channel = compose_channel(generation_, routing.processing_class);
-    if (!channel) return std::move(channel).error();
+    SLUICE_TRY(auto channel, compose_channel(generation_, routing.processing_class));
     if (routing.ordering_key && (routing.ordering_key->empty() || routing.ordering_key->size() > 255)) {
       return invalid("ordering_key", "ordering_key must have 1 to 255 bytes");
     }
@@ -50,7 +49,7 @@ class EventPublisher::Impl {
     std::vector<store::NewEvent> stamped;
     stamped.reserve(events.size());
     for (const EventEnvelope& event : events) {
-      stamped.push_back({event, generation_, *channel, routing.content_class, routing.ordering_key, routing.not_before,
+      stamped.push_back({event, generation_, channel, routing.content_class, routing.ordering_key, routing.not_before,
                          routing.delay});
     }
     return stamped;
@@ -59,19 +58,17 @@ class EventPublisher::Impl {
   // Asked by the first publish, on a connection of the publisher's own: what has no worker and never will is refused.
   Result<void> check_generation() {
     if (generation_exists_) return {};
-    const auto exists = store().generation_exists(generation_);
-    if (!exists) return exists.error();
-    if (!*exists) return no_such_generation(generation_);
+    SLUICE_TRY(const auto exists, store().generation_exists(generation_));
+    if (!exists) return no_such_generation(generation_);
     generation_exists_ = true;
     return {};
   }
 
   template <class Write>
   Result<void> publish(std::span<const EventEnvelope> events, const Routing& routing, Write write) {
-    auto ready = stamped(events, routing);
-    if (!ready) return std::move(ready).error();
-    if (auto checked = check_generation(); !checked) return checked;
-    const Result<Outcomes> outcomes = write(*ready);
+    SLUICE_TRY(auto ready, stamped(events, routing));
+    SLUICE_CHECK(check_generation());
+    const Result<Outcomes> outcomes = write(ready);
     if (!outcomes) return outcomes.error();
     log_published(logger_, events, *outcomes);
     return {};
@@ -98,12 +95,10 @@ class EventPublisher::Impl {
 
 Result<EventPublisher> EventPublisher::open(PublisherOptions options) {
   if (options.connections < 1) return invalid("connections", "connections must be at least 1");
-  auto opened = library::open_store(options.store, options.connections);
-  if (!opened) return std::move(opened).error();
-  const auto generation = library::resolve_generation(options.generation, *opened->store);
-  if (!generation) return generation.error();
-  auto logger = library::make_logger({options.service, options.environment, options.log}, *generation);
-  return EventPublisher{std::make_unique<Impl>(*std::move(opened), *generation, std::move(logger))};
+  SLUICE_TRY(auto opened, library::open_store(options.store, options.connections));
+  SLUICE_TRY(const auto generation, library::resolve_generation(options.generation, *opened.store));
+  auto logger = library::make_logger({options.service, options.environment, options.log}, generation);
+  return EventPublisher{std::make_unique<Impl>(std::move(opened), generation, std::move(logger))};
 }
 
 EventPublisher::EventPublisher(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

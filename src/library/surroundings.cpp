@@ -11,7 +11,8 @@
 #include <random>
 
 #include "core/generation.hpp"
-#include "runtime/identity.hpp"
+#include "core/try.hpp"
+#include "host/identity.hpp"
 
 namespace sluice::library {
 namespace {
@@ -60,9 +61,8 @@ Result<EnvironmentChoice> choice_from_environment() {
   }
   const std::string generation = variable("SLUICE_GENERATION", "SPECTRAL_GENERATION");
   if (generation.empty()) return choice;
-  const auto parsed = parse_generation(generation, "SLUICE_GENERATION");
-  if (!parsed) return parsed.error();
-  choice.generation = *parsed;
+  SLUICE_TRY(const auto parsed, parse_generation(generation, "SLUICE_GENERATION"));
+  choice.generation = parsed;
   return choice;
 }
 
@@ -78,7 +78,7 @@ std::array<std::uint8_t, 10> random_bytes() {
 }
 
 std::string fresh_identity() {
-  return runtime::worker_identity(
+  return host::worker_identity(
       {host_name(), ::getpid(), system_now(), static_cast<std::uint32_t>(std::random_device{}()), machine_mark()});
 }
 

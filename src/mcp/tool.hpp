@@ -10,7 +10,7 @@
 #include "core/redact.hpp"
 #include "mcp/agent.hpp"
 #include "ops/arguments.hpp"
-#include "ops/entropy.hpp"
+#include "host/entropy.hpp"
 #include "ops/schema.hpp"
 
 namespace sluice::mcp {
@@ -21,7 +21,7 @@ using ops::Parameter;
 /// What the tools work with, for the life of the server.
 struct Context {
   store::Administering& store;
-  ops::Entropy entropy;
+  host::Entropy entropy;
   RedactionPolicy redaction;
   Allowance allowance;
   std::optional<Generation> generation;  ///< where replays go by default; none: the store's newest live one

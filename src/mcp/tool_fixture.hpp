@@ -50,7 +50,7 @@ class ToolFixture : public testing::Test {
   Context context;
 
  private:
-  ops::Entropy an_entropy() {
+  host::Entropy an_entropy() {
     return {[this] { return store.now; }, [this] { return std::array<std::uint8_t, 10>{++random_}; }};
   }
   std::function<void(const Uuid&)> remember() {

@@ -113,7 +113,7 @@ Result<ItemPage> list_items(store::Administering& store, const Uuid& id, int lim
 }
 
 Result<BulkPlan> plan_bulk(store::Administering& store, const BulkRequest& request, const store::Actor& actor,
-                           const Entropy& entropy, const ContractSet* contracts) {
+                           const host::Entropy& entropy, const ContractSet* contracts) {
   SLUICE_CHECK(check_optional_reason(actor.reason));
   SLUICE_CHECK(check_settings(request.settings));
   SLUICE_TRY(auto filter, filter_of(store, request));
@@ -140,7 +140,7 @@ Result<BulkPlan> plan_bulk(store::Administering& store, const BulkRequest& reque
 }
 
 Result<BulkForecast> forecast_bulk(store::Administering& store, const BulkRequest& request, const store::Actor& actor,
-                                   const Entropy& entropy, const ContractSet* contracts) {
+                                   const host::Entropy& entropy, const ContractSet* contracts) {
   if (request.event_ids.empty() && request.kind != OperationKind::restore) {
     return forecast_query(store, request, contracts);
   }

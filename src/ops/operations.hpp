@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ops/entropy.hpp"
+#include "host/entropy.hpp"
 #include "ops/event_query.hpp"
 #include "ops/replay_preview.hpp"
 #include "store/administer.hpp"
@@ -38,7 +38,7 @@ struct BulkPlan {
 
 /// Freezes the set. The preview is made from it.
 Result<BulkPlan> plan_bulk(store::Administering& store, const BulkRequest& request, const store::Actor& actor,
-                           const Entropy& entropy, const ContractSet* contracts = nullptr);
+                           const host::Entropy& entropy, const ContractSet* contracts = nullptr);
 
 struct BulkForecast {
   std::int64_t count = 0;  ///< at most kForecastCap
@@ -50,7 +50,7 @@ inline constexpr std::int64_t kForecastCap = 1'000'000;
 /// What a plan would hold: a dry run that changes no event. By query it writes nothing at all; events by id, and
 /// discarded ones, are looked up by a plan that is over at once, never listed and forgotten with the others.
 Result<BulkForecast> forecast_bulk(store::Administering& store, const BulkRequest& request, const store::Actor& actor,
-                                   const Entropy& entropy, const ContractSet* contracts = nullptr);
+                                   const host::Entropy& entropy, const ContractSet* contracts = nullptr);
 
 /// What whoever starts a plan may set anew; none: as it was planned.
 struct NewSettings {

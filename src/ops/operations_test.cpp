@@ -37,7 +37,7 @@ class Operations : public testing::Test {
     test::must(
         store_->announce({.identity = "host-1", .generation = 1, .handlers = {"billing.meter"}, .listener = ""}));
   }
-  Entropy entropy() {
+  host::Entropy entropy() {
     return {[this] { return store_.now; }, [this] { return std::array<std::uint8_t, 10>{++random_}; }};
   }
   BulkPlan plan(BulkRequest request = {}) { return test::must(plan_bulk(*store_, request, kOperator, entropy())); }

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include <sluice/uuid.hpp>
-#include "ops/entropy.hpp"
+#include "host/entropy.hpp"
 #include "store/administer.hpp"
 
 namespace sluice::ops {
@@ -41,13 +41,13 @@ struct Published {
 /// Not thread-safe: ids of one publisher never go backwards.
 class EventPublishing {
  public:
-  EventPublishing(Entropy entropy, EnvelopeLimits limits) : entropy_(std::move(entropy)), limits_(limits) {}
+  EventPublishing(host::Entropy entropy, EnvelopeLimits limits) : entropy_(std::move(entropy)), limits_(limits) {}
 
   /// The event as it would be stored; the error names the field. Writes nothing.
   Result<store::NewEvent> prepare(const PublishRequest& request, Generation generation);
 
  private:
-  Entropy entropy_;
+  host::Entropy entropy_;
   EnvelopeLimits limits_;
   UuidV7Sequence ids_;
 };

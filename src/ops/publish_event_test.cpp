@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 constexpr Timestamp kPublishedAt{std::chrono::seconds{1'780'000'000}};
 
-Entropy fixed_entropy() {
+host::Entropy fixed_entropy() {
   return {[] { return kPublishedAt; }, [] { return std::array<std::uint8_t, 10>{1, 2, 3}; }};
 }
 
@@ -123,7 +123,7 @@ TEST(PublishEvent, AnotherErrorIsPassedOn) {
 }
 
 TEST(Entropy, TheSystemsClockAndBytesAreAlive) {
-  const Entropy entropy = Entropy::system();
+  const host::Entropy entropy = host::Entropy::system();
   EXPECT_GT(entropy.clock(), kPublishedAt - std::chrono::years{10});
   EXPECT_NE(entropy.random(), entropy.random());
 }

@@ -109,18 +109,22 @@ bool PublishQueue::step() {
   return true;
 }
 
+PublishQueue::Outcomes PublishQueue::attempt(std::span<const store::NewEvent> events) {
+  if (options_.storing) options_.storing(events);
+  Outcomes outcomes = store_.publish(events);
+  if (options_.stored) options_.stored(events, outcomes || outcomes.error().retry == Retry::in_doubt);
+  return outcomes;
+}
+
 void PublishQueue::publish(std::vector<store::NewEvent> events, std::vector<Part> parts) {
   const std::span<const store::NewEvent> all{events};
-  const Outcomes together = store_.publish(all);
+  const Outcomes together = attempt(all);
   // A refusal may be about one of them: each is asked about again for itself.
   const bool apart = !together && together.error().retry == Retry::never && parts.size() > 1;
-  if (together && options_.stored) options_.stored();
   for (Part& part : parts) {
     const auto own = all.subspan(part.begin, part.count);
     if (apart) {
-      const Outcomes alone = store_.publish(own);
-      if (alone && options_.stored) options_.stored();
-      part.done(own, alone);
+      part.done(own, attempt(own));
     } else if (together) {
       const auto first = together->begin() + static_cast<std::ptrdiff_t>(part.begin);
       part.done(own, std::vector(first, first + static_cast<std::ptrdiff_t>(part.count)));

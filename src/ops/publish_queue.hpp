@@ -26,7 +26,10 @@ struct PublishQueueOptions {
   std::size_t max_events = 10'000;                        ///< waiting; more are refused
   std::size_t max_bytes = std::size_t{64} * 1024 * 1024;  ///< of payloads that wait
   std::size_t batch_events = 1'000;                       ///< in one commit, unless one submission has more
-  std::function<void()> stored{};                         ///< told after each commit; must not block. None: nobody
+  /// Told before and after each attempt to store; must not block. `may_be_there`: it succeeded, or nobody knows. None:
+  /// nobody.
+  std::function<void(std::span<const store::NewEvent> events)> storing{};
+  std::function<void(std::span<const store::NewEvent> events, bool may_be_there)> stored{};
   /// Asked about each event before it is stored; its error is the submission's. May ask the store. None: all are good.
   std::function<Result<void>(const store::NewEvent& event)> check{};
 };
@@ -70,6 +73,7 @@ class PublishQueue {
   [[nodiscard]] std::optional<Error> refusal(std::size_t events, std::size_t bytes) const;
   std::vector<Submission> take();
   [[nodiscard]] std::optional<Error> complaint(std::span<const store::NewEvent> events) const;
+  Outcomes attempt(std::span<const store::NewEvent> events);
   void publish(std::vector<store::NewEvent> events, std::vector<Part> parts);
   void run();
 

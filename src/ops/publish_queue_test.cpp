@@ -169,7 +169,8 @@ TEST_F(PublishQueueTest, ABatchHasItsLimit) {
 
 TEST_F(PublishQueueTest, EveryCommitIsTold) {
   int told = 0;
-  PublishQueue queue{faulty_, {.stored = [&] { ++told; }}};
+  const auto stored = [&](std::span<const store::NewEvent>, bool may_be_there) { told += may_be_there ? 1 : 0; };
+  PublishQueue queue{faulty_, {.stored = stored}};
   queue.submit({an_event(1)}, first_.done());
   queue.submit({an_event(2)}, second_.done());
   queue.step();

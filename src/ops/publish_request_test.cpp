@@ -143,7 +143,7 @@ TEST(CloudEventRequest, AnEventThatLeftSluiceComesBackAsItWas) {
   ASSERT_TRUE(decoded) << decoded.error().message;
   const auto request = publish_request(*decoded);
   ASSERT_TRUE(request) << request.error().message;
-  EventPublishing publishing{Entropy::system(), {}};
+  EventPublishing publishing{host::Entropy::system(), {}};
   const auto received = publishing.prepare(*request, 1);
   ASSERT_TRUE(received) << received.error().message;
   EXPECT_EQ(received->envelope.to_json(), sent.to_json());

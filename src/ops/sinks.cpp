@@ -82,7 +82,7 @@ std::string help_stopped(const store::SinkRecord& sink) {
   return "sluice sink test " + name + "; the circuit closes by itself once the receiver answers";
 }
 
-EventEnvelope trial_event(const Entropy& entropy) {
+EventEnvelope trial_event(const host::Entropy& entropy) {
   EnvelopeDraft draft;
   draft.event_id = make_uuid_v7(entropy.clock(), entropy.random());
   draft.event_type = "sluice.test";

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <sluice/envelope.hpp>
-#include "ops/entropy.hpp"
+#include "host/entropy.hpp"
 #include "store/administer.hpp"
 
 namespace sluice::ops {
@@ -40,7 +40,7 @@ struct Trial {
   Duration took{};
 };
 /// What a trial delivers: an event that is in no store.
-EventEnvelope trial_event(const Entropy& entropy);
+EventEnvelope trial_event(const host::Entropy& entropy);
 
 std::string to_json(const Trial& trial);
 

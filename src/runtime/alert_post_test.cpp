@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <thread>
 
-#include "runtime/alert_fixture.hpp"
+#include "tests/support/alert_fixture.hpp"
 
 namespace sluice::runtime {
 namespace {

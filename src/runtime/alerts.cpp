@@ -9,7 +9,7 @@
 namespace sluice::runtime {
 namespace {
 
-// Without anything to wait for; the bell cuts it short.
+// Without anything to wait for; a wake cuts it short.
 constexpr Duration kLongRest = std::chrono::hours{1};
 
 }  // namespace
@@ -41,7 +41,7 @@ void Alerts::offer(FailureNotice notice) {
     }
     queue_.push_back(std::move(notice));
   }
-  offered_.ring();
+  offered_.wake_all();
 }
 
 std::vector<FailureNotice> Alerts::take() {
@@ -71,7 +71,7 @@ void Alerts::pass_on(AlertThrottle::Passed passed) {
   alert.suppressed = passed.suppressed;
   if (alert.failure.event_type.empty()) look_up(alert.failure);
   for (const auto& post : posts_) post->add(alert);
-  passed_.ring();
+  passed_.wake_all();
 }
 
 // What cannot be looked up is left out: an alert with little in it is better than none.
@@ -92,7 +92,7 @@ void Alerts::look_up(FailureNotice& notice) {
 
 void Alerts::run_throttle(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
-    const std::uint64_t seen = offered_.rings();
+    const std::uint64_t seen = offered_.count();
     offered_.rest(stop, step().value_or(kLongRest), seen);
   }
   step();
@@ -102,7 +102,7 @@ void Alerts::run_throttle(const std::stop_token& stop) {
 void Alerts::run_post(AlertPost& post) {
   const std::stop_token abandon = abandon_.get_token();
   while (!abandon.stop_requested()) {
-    const std::uint64_t seen = passed_.rings();
+    const std::uint64_t seen = passed_.count();
     const bool last = [this] {
       const std::lock_guard lock{mutex_};
       return finishing_;
@@ -124,7 +124,7 @@ void Alerts::stop() {
   {
     std::unique_lock lock{mutex_};
     finishing_ = true;
-    passed_.ring();
+    passed_.wake_all();
     ended_.wait_for(lock, options_.last_moment, [this] { return posting_ == 0; });
   }
   abandon_.request_stop();

@@ -19,8 +19,7 @@
 
 #include "core/alert_throttle.hpp"
 #include "runtime/alert_post.hpp"
-#include "runtime/alert_status.hpp"
-#include "runtime/doorbell.hpp"
+#include "runtime/wake_signal.hpp"
 #include "store/observe.hpp"
 
 namespace sluice::runtime {
@@ -36,8 +35,8 @@ struct AlertsOptions {
 class Alerts {
  public:
   /// The store outlives the alerts. Nothing is sent before start().
-  Alerts(std::vector<std::unique_ptr<alert::AlertChannel>> channels, store::Observing& store, telemetry::Logger logger,
-         AlertsOptions options);
+  Alerts(std::vector<std::unique_ptr<alert::AlertChannel>> channels, store::Administering& store,
+         telemetry::Logger logger, AlertsOptions options);
   ~Alerts();
   Alerts(const Alerts&) = delete;
   Alerts& operator=(const Alerts&) = delete;
@@ -64,14 +63,14 @@ class Alerts {
   void run_throttle(const std::stop_token& stop);
   void run_post(AlertPost& post);
 
-  store::Observing& store_;
+  store::Administering& store_;
   telemetry::Logger logger_;
   AlertsOptions options_;
   AlertThrottle throttle_;
   UuidV7Sequence ids_;
   std::vector<std::unique_ptr<AlertPost>> posts_;
-  Doorbell offered_;
-  Doorbell passed_;
+  WakeSignal offered_;
+  WakeSignal passed_;
   mutable std::mutex mutex_;
   std::condition_variable ended_;
   std::vector<FailureNotice> queue_;

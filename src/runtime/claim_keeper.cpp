@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/try.hpp"
+
 namespace sluice::runtime {
 namespace {
 
@@ -105,9 +107,8 @@ Result<Duration> ClaimKeeper::step() {
   const std::lock_guard lock{mutex_};
   const Due due = expire_and_collect(now);
   if (!due.claims.empty()) {
-    const auto lost = store_.heartbeat(due.claims, options_.ttl);
-    if (!lost) return lost.error();
-    mark_lost(*lost, due, now);
+    SLUICE_TRY(const auto lost, store_.heartbeat(due.claims, options_.ttl));
+    mark_lost(lost, due, now);
   }
   return std::min<Duration>(kLongestRest, options_.ttl / 10);
 }

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/runtime_fixture.hpp"
 #include "tests/support/faulty_store.hpp"
+#include "tests/support/runtime_fixture.hpp"
 
 namespace sluice::runtime {
 namespace {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/try.hpp"
+
 namespace sluice::runtime {
 namespace {
 
@@ -88,7 +90,7 @@ Result<std::vector<Work>> Dispatcher::plan(std::vector<store::ClaimedEvent> even
       work.release = true;
       settler_.add(std::move(work));
     }
-    if (auto released = settler_.settle(); !released) return std::move(released).error();
+    SLUICE_CHECK(settler_.settle());
     return std::move(found).error();
   }
   std::vector<const RegisteredHandler*> open;
@@ -131,10 +133,9 @@ Result<StepReport> Dispatcher::process(std::vector<store::ClaimedEvent> events, 
                                        const std::stop_token& abandon) {
   if (options_.at) options_.at("claimed");
   auto hold = environment_.keeper.hold(claims_of(events), claimed);
-  auto planned = plan(std::move(events), claimed);
-  if (!planned) return std::move(planned).error();
+  SLUICE_TRY(auto planned, plan(std::move(events), claimed));
   ClaimKeeper::Hold& held = *hold;
-  Batch batch{*std::move(planned),
+  Batch batch{std::move(planned),
               std::move(hold),
               {environment_.handlers, held, options_.generation},
               abandon,
@@ -228,15 +229,14 @@ Result<void> Dispatcher::run_once(Batch& batch) {
         return other == handler || work.has_run(other->name());
       });
     };
-    auto done = effects_.run(*handler, works, batch.context, last);
-    if (!done) return std::move(done).error();
+    SLUICE_TRY(auto done, effects_.run(*handler, works, batch.context, last));
     std::vector<Work> settled;
-    for (Work* work : done->settled) {
+    for (Work* work : done.settled) {
       batch.finished[static_cast<std::size_t>(work - batch.works.data())] = true;
       batch.hold->forget(work->event.claim.event_id);
       settled.push_back(*work);
     }
-    batch.report += settler_.account(settled, done->report, done->in_doubt);
+    batch.report += settler_.account(settled, done.report, done.in_doubt);
   }
   return {};
 }

@@ -16,10 +16,8 @@
 #include "runtime/claim_keeper.hpp"
 #include "runtime/effect_runner.hpp"
 #include "runtime/handler_set.hpp"
-#include "runtime/registry_view.hpp"
 #include "runtime/settler.hpp"
-#include "runtime/step_report.hpp"
-#include "runtime/test_point.hpp"
+#include "runtime/work.hpp"
 
 namespace sluice::runtime {
 

@@ -5,7 +5,7 @@
 #include <latch>
 #include <thread>
 
-#include "runtime/runtime_fixture.hpp"
+#include "tests/support/runtime_fixture.hpp"
 
 namespace sluice::runtime {
 namespace {

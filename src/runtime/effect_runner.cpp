@@ -4,7 +4,8 @@
 #include <set>
 #include <utility>
 
-#include "runtime/thrown.hpp"
+#include "core/try.hpp"
+#include "runtime/run_handler.hpp"
 
 namespace sluice::runtime {
 namespace {
@@ -82,7 +83,7 @@ Result<EffectRunner::Done> EffectRunner::run(const RegisteredHandler& handler, s
     pass.in_doubt = pass.in_doubt || finished.error().retry == Retry::in_doubt;
     done.in_doubt = done.in_doubt || pass.in_doubt;
     if (store::is_registry_changed(finished.error())) {
-      if (auto refreshed = registry_.refresh(); !refreshed) return std::move(refreshed).error();
+      SLUICE_CHECK(registry_.refresh());
     }
     if (finished.error().retry == Retry::never || ++failures >= options_.tries) return finished.error();
   }
@@ -91,9 +92,8 @@ Result<EffectRunner::Done> EffectRunner::run(const RegisteredHandler& handler, s
 
 // Returns how many of the works it has dealt with; at least one.
 Result<std::size_t> EffectRunner::one_transaction(Pass& pass, std::span<Work* const> works) {
-  auto begun = store_.begin_effect(options_.longest_idle);
-  if (!begun) return std::move(begun).error();
-  pass.transaction = *std::move(begun);
+  SLUICE_TRY(auto begun, store_.begin_effect(options_.longest_idle));
+  pass.transaction = std::move(begun);
   pass.results.clear();
   pass.decided.clear();
   const bool batch = std::holds_alternative<EventHandler::BatchOnce>(pass.handler.handler.shape());
@@ -148,13 +148,12 @@ Result<std::size_t> EffectRunner::run_each(Pass& pass, std::span<Work* const> wo
   std::size_t done = 0;
   for (Work* work : works) {
     if (done > 0 && std::chrono::steady_clock::now() - begun > options_.longest_transaction) break;
-    if (auto marked = pass.transaction->mark(); !marked) return std::move(marked).error();
+    SLUICE_CHECK(pass.transaction->mark());
     const auto entry = entry_of(*work);
-    const auto entered = pass.transaction->enter(pass.handler.name(), std::span{&entry, 1});
-    if (!entered) return entered.error();
+    SLUICE_TRY(const auto entered, pass.transaction->enter(pass.handler.name(), std::span{&entry, 1}));
     ++done;
-    if (entered->front() != Entered::fresh) {
-      const bool fenced = entered->front() == Entered::fenced;
+    if (entered.front() != Entered::fresh) {
+      const bool fenced = entered.front() == Entered::fenced;
       pass.results.push_back({work, Outcome::handled(), {}, !fenced, fenced});
       continue;
     }
@@ -164,7 +163,7 @@ Result<std::size_t> EffectRunner::run_each(Pass& pass, std::span<Work* const> wo
       return std::vector{Outcome::handled()};
     });
     if (ran.outcomes.front().kind != Outcome::Kind::handled) {
-      if (auto undone = pass.transaction->undo_to_mark(); !undone) return std::move(undone).error();
+      SLUICE_CHECK(pass.transaction->undo_to_mark());
     }
     pass.results.push_back({work, ran.outcomes.front(), ran.took, false, false});
   }
@@ -176,14 +175,13 @@ Result<std::size_t> EffectRunner::run_batch(Pass& pass, std::span<Work* const> w
   std::vector<store::EffectTransaction::Entry> entries;
   entries.reserve(works.size());
   for (const Work* work : works) entries.push_back(entry_of(*work));
-  const auto entered = pass.transaction->enter(pass.handler.name(), entries);
-  if (!entered) return entered.error();
+  SLUICE_TRY(const auto entered, pass.transaction->enter(pass.handler.name(), entries));
   std::vector<Work*> fresh;
   for (std::size_t i = 0; i < works.size(); ++i) {
-    if ((*entered)[i] == Entered::fresh) {
+    if (entered[i] == Entered::fresh) {
       fresh.push_back(works[i]);
     } else {
-      const bool fenced = (*entered)[i] == Entered::fenced;
+      const bool fenced = entered[i] == Entered::fenced;
       pass.results.push_back({works[i], Outcome::handled(), {}, !fenced, fenced});
     }
   }
@@ -222,9 +220,8 @@ Result<void> EffectRunner::settle(Pass& pass) {
     items.push_back(work.decision);
     pass.decided.push_back(std::move(work));
   }
-  auto settled = pass.transaction->settle(items, registry->version);
-  if (!settled) return std::move(settled).error();
-  pass.report = *std::move(settled);
+  SLUICE_TRY(auto settled, pass.transaction->settle(items, registry->version));
+  pass.report = std::move(settled);
   return {};
 }
 

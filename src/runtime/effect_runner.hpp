@@ -14,7 +14,7 @@
 #include <sluice/result.hpp>
 #include "runtime/run_handler.hpp"
 #include "runtime/settler.hpp"
-#include "runtime/test_point.hpp"
+#include "runtime/work.hpp"
 
 namespace sluice::runtime {
 

@@ -1,8 +1,8 @@
 // Fails the store at each call in turn: whatever the step, every event is delivered in the end.
 #include "runtime/reaper.hpp"
-#include "runtime/runtime_fixture.hpp"
 #include "runtime/worker.hpp"
 #include "tests/support/faulty_store.hpp"
+#include "tests/support/runtime_fixture.hpp"
 
 namespace sluice::runtime {
 namespace {

@@ -1,25 +1,51 @@
-// Listener: keeps an ear on the store and wakes the workers when something is heard.
+// Listener: hears what the store tells of, on a connection of its own, and passes it on to the notifier. One per
+// process.
 //
-// It obeys ListenerHealth: connects, reconnects, probes, gives up a deaf ear. Whatever happens to it, the
-// workers look by themselves after look_interval().
+// It obeys ListenerHealth: connects, reconnects, probes, gives up a deaf connection. Whatever happens to it, the
+// workers claim by themselves after poll_interval().
 //
 // Thread-safety: run() on one thread; the rest from any.
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
-#include "runtime/doorbell.hpp"
 #include "runtime/listener_health.hpp"
-#include "runtime/listener_observer.hpp"
+#include "runtime/notifier.hpp"
+#include "runtime/wake_signal.hpp"
 #include "store/observe.hpp"
 #include "telemetry/log.hpp"
+#include "telemetry/metrics_set.hpp"
 
 namespace sluice::runtime {
+
+struct ListenerCounts {
+  std::int64_t notifications = 0;  ///< heard
+  std::int64_t connects = 0;       ///< connections opened
+  std::int64_t losses = 0;         ///< connections that broke or could not be opened
+  std::int64_t deaf = 0;           ///< connections that did not hear a probe
+};
+
+/// Without a MetricSet nothing is reported.
+///
+/// Thread-safety: none; belongs to one listener.
+class ListenerObserver {
+ public:
+  explicit ListenerObserver(telemetry::MetricSet* metrics) : metrics_(metrics) {}
+
+  void saw(ListenerState state, const ListenerCounts& counts);
+
+ private:
+  telemetry::MetricSet* metrics_;
+  std::optional<ListenerState> state_;
+  ListenerCounts counts_;
+};
 
 struct ListenerOptions {
   std::vector<std::string> channels;  ///< of the own generation
@@ -29,19 +55,19 @@ struct ListenerOptions {
 
 class Listener {
  public:
-  /// The store and the doorbell outlive the listener.
-  Listener(store::Observing& store, Doorbell& workers, telemetry::Logger logger, ListenerOptions options);
+  /// The store and the notifier outlive the listener.
+  Listener(store::Observing& store, Notifier& notifier, telemetry::Logger logger, ListenerOptions options);
 
   /// Until a stop is asked for.
   void run(const std::stop_token& stop);
 
-  /// How many workers are busy has changed to or from none.
+  /// Whether every pool has found work, so that nobody has to be woken.
   void attend(bool busy);
   /// There is more to do than this process can: wakes other processes, at most ten times a second.
   void wake_others();
 
   [[nodiscard]] ListenerState state() const { return state_; }
-  [[nodiscard]] Duration look_interval() const { return Duration{look_interval_}; }
+  [[nodiscard]] Duration poll_interval() const { return Duration{poll_interval_}; }
   [[nodiscard]] ListenerCounts counts() const;
 
  private:
@@ -52,22 +78,22 @@ class Listener {
   void hear(ListenerHealth& health, Duration at_most);
   void drop(ListenerHealth& health, bool deaf);
   void publish(const ListenerHealth& health);
-  std::shared_ptr<store::ListenerConnection> ear() const;
-  void set_ear(std::shared_ptr<store::ListenerConnection> ear);
+  std::shared_ptr<store::ListenerConnection> connection() const;
+  void set_connection(std::shared_ptr<store::ListenerConnection> connection);
 
   store::Observing& store_;
-  Doorbell& workers_;
+  Notifier& notifier_;
   telemetry::Logger logger_;
   ListenerOptions options_;
   ListenerObserver observer_;
-  Doorbell rest_;  // never rung: rests between two attempts to connect
+  WakeSignal rest_;  // never woken: rests between two attempts to connect
   mutable std::mutex mutex_;
-  std::shared_ptr<store::ListenerConnection> ear_;
+  std::shared_ptr<store::ListenerConnection> connection_;
   bool busy_ = false;
   TimePoint woke_others_{};
   std::atomic<ListenerState> state_ = ListenerState::reconnecting;
-  std::atomic<Duration::rep> look_interval_;
-  std::atomic<std::int64_t> rings_ = 0;
+  std::atomic<Duration::rep> poll_interval_;
+  std::atomic<std::int64_t> notifications_ = 0;
   std::atomic<std::int64_t> connects_ = 0;
   std::atomic<std::int64_t> losses_ = 0;
   std::atomic<std::int64_t> deaf_ = 0;

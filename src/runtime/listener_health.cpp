@@ -67,7 +67,7 @@ void ListenerHealth::echoed() {
   state_ = ListenerState::listening;
 }
 
-Duration ListenerHealth::look_interval() const {
+Duration ListenerHealth::poll_interval() const {
   return state_ == ListenerState::listening ? times_.safety_poll : std::min(times_.poll, times_.safety_poll);
 }
 

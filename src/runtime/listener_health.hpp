@@ -51,7 +51,7 @@ class ListenerHealth {
   void echoed();
 
   /// How long the workers may rest before they look by themselves.
-  [[nodiscard]] Duration look_interval() const;
+  [[nodiscard]] Duration poll_interval() const;
   /// To be called as time passes: turns reconnecting into polling.
   void tick(TimePoint now);
 

@@ -28,7 +28,7 @@ class ListenerHealthTest : public testing::Test {
 TEST_F(ListenerHealthTest, ConnectsAtOnceAndListens) {
   connect();
   EXPECT_EQ(health.state(), ListenerState::listening);
-  EXPECT_EQ(health.look_interval(), 10s);
+  EXPECT_EQ(health.poll_interval(), 10s);
 }
 
 TEST_F(ListenerHealthTest, ReconnectsAfter1_2_4_8_16_30_30Seconds) {
@@ -50,7 +50,7 @@ TEST_F(ListenerHealthTest, PollingFallbackTiming) {
   pass(1min);
   health.lost(now);
   EXPECT_EQ(health.state(), ListenerState::reconnecting);
-  EXPECT_EQ(health.look_interval(), 5s);
+  EXPECT_EQ(health.poll_interval(), 5s);
   const auto down = now;
   while (now - down < 30s) {
     EXPECT_EQ(health.state(), ListenerState::reconnecting);
@@ -58,12 +58,12 @@ TEST_F(ListenerHealthTest, PollingFallbackTiming) {
     pass(100ms);
   }
   EXPECT_EQ(health.state(), ListenerState::polling);
-  EXPECT_EQ(health.look_interval(), 5s);
+  EXPECT_EQ(health.poll_interval(), 5s);
 
   while (health.next(now).action != Action::connect) pass(100ms);
   health.connected(now);
   EXPECT_EQ(health.state(), ListenerState::listening);
-  EXPECT_EQ(health.look_interval(), 10s);
+  EXPECT_EQ(health.poll_interval(), 10s);
 }
 
 TEST_F(ListenerHealthTest, ProbesEveryTenSeconds) {
@@ -89,7 +89,7 @@ TEST_F(ListenerHealthTest, ABlackHoledSocketIsFoundWithinTwentySeconds) {
   }
   health.lost(now);
   EXPECT_EQ(health.state(), ListenerState::deaf);
-  EXPECT_EQ(health.look_interval(), 5s);
+  EXPECT_EQ(health.poll_interval(), 5s);
 }
 
 TEST_F(ListenerHealthTest, DeafUntilAProbeIsHeard) {

@@ -1,8 +1,8 @@
-#include "runtime/orphans.hpp"
+#include "runtime/reaper.hpp"
 
-#include "runtime/identity.hpp"
-#include "runtime/runtime_fixture.hpp"
+#include "host/identity.hpp"
 #include "tests/support/faulty_store.hpp"
+#include "tests/support/runtime_fixture.hpp"
 
 namespace sluice::runtime {
 namespace {
@@ -13,7 +13,7 @@ constexpr std::int64_t kAlive = 10;
 constexpr std::int64_t kDead = 11;
 
 std::string identity(std::int64_t pid, const std::string& host = "web-1", const std::string& machine = "5eedf00d") {
-  return worker_identity({host, pid, Timestamp{}, 7, machine});
+  return host::worker_identity({host, pid, Timestamp{}, 7, machine});
 }
 
 class Orphans : public testing::Test {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/try.hpp"
+
 namespace sluice::runtime {
 namespace {
 
@@ -32,9 +34,9 @@ Result<void> check_beat(Duration duration, const char* field) {
 }  // namespace
 
 Result<void> PatrolOptions::validate() const {
-  if (auto checked = check_beat(interval, "patrol.interval"); !checked) return checked;
-  if (auto checked = check_beat(settled_again, "patrol.settled_again"); !checked) return checked;
-  if (auto checked = check_beat(overlooked_after, "patrol.overlooked_after"); !checked) return checked;
+  SLUICE_CHECK(check_beat(interval, "patrol.interval"));
+  SLUICE_CHECK(check_beat(settled_again, "patrol.settled_again"));
+  SLUICE_CHECK(check_beat(overlooked_after, "patrol.overlooked_after"));
   if (rows < 1) return invalid("patrol.rows", "patrol.rows must be at least 1");
   return {};
 }
@@ -65,15 +67,14 @@ store::PatrolRequest Patrol::request(Duration lease) const {
 
 Result<Patrol::Report> Patrol::step() {
   const auto begun = options_.clock();
-  const auto step = store_.patrol(request(2 * std::max(options_.interval, rest_) + kLeaseBeyondRest));
-  if (!step) return step.error();
+  SLUICE_TRY(const auto step, store_.patrol(request(2 * std::max(options_.interval, rest_) + kLeaseBeyondRest)));
   const auto ended = options_.clock();
   const auto since = [&](auto from) { return std::chrono::duration_cast<Duration>(ended - from); };
-  held_ = step->held;
-  tell(step->healed);
-  rest_ = patrol_rest({since(begun), since(round_began_), step->held, step->round_over}, options_);
-  if (!step->held || step->round_over) round_began_ = ended + rest_;
-  return Report{rest_, step->healed.size()};
+  held_ = step.held;
+  tell(step.healed);
+  rest_ = patrol_rest({since(begun), since(round_began_), step.held, step.round_over}, options_);
+  if (!step.held || step.round_over) round_began_ = ended + rest_;
+  return Report{rest_, step.healed.size()};
 }
 
 void Patrol::hand_on() {

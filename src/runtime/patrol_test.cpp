@@ -4,9 +4,9 @@
 
 #include <deque>
 
-#include "runtime/runtime_fixture.hpp"
 #include "runtime/supervisor.hpp"
 #include "tests/support/faulty_store.hpp"
+#include "tests/support/runtime_fixture.hpp"
 
 namespace sluice::runtime {
 namespace {

@@ -4,11 +4,52 @@
 #include <map>
 #include <utility>
 
-#include "runtime/registry_view.hpp"
+#include "core/try.hpp"
+#include "runtime/handler_set.hpp"
 #include "runtime/service.hpp"
 #include "runtime/settler.hpp"
 
 namespace sluice::runtime {
+
+namespace {
+
+constexpr std::size_t kNameMaxBytes = 64;
+
+bool is_name_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         std::string_view{"._:-@[]"}.find(c) != std::string_view::npos;
+}
+
+}  // namespace
+
+Result<void> PullWorker::validate() const {
+  if (auto checked = check_handler_name(handler_name); !checked) {
+    Error error = std::move(checked).error();
+    error.field = "handler";
+    return error;
+  }
+  if (!name.empty() && name.size() <= kNameMaxBytes && std::all_of(name.begin(), name.end(), is_name_char)) return {};
+  return invalid("worker", "worker must be 1 to 64 letters, digits and any of . _ : - @ [ ]");
+}
+
+PullPresence::PullPresence(store::Observing& store, Generation generation) : store_(store), generation_(generation) {}
+
+bool PullPresence::is_due(const std::string& identity, TimePoint now) {
+  const std::lock_guard lock{mutex_};
+  std::erase_if(noted_, [&](const auto& entry) { return now - entry.second >= kInterval / 2; });
+  return noted_.emplace(identity, now).second;
+}
+
+Result<void> PullPresence::note(const PullWorker& worker) {
+  const std::string identity = worker.identity();
+  if (!is_due(identity, std::chrono::steady_clock::now())) return {};
+  auto announced = store_.announce({identity, generation_, {worker.handler_name}, "pulling", {}, {}});
+  if (announced) return {};
+  const std::lock_guard lock{mutex_};
+  noted_.erase(identity);
+  return announced;
+}
+
 namespace {
 
 store::ClaimedEvent claimed_event(store::EventRecord record, const store::ClaimRef& claim, Timestamp now) {
@@ -72,12 +113,12 @@ void PullSettling::note_presence(const PullToken& token) {
 
 Result<void> PullSettling::settle_generation(Batch& batch) {
   RegistryView registry{store_, {batch.generation, 3 * PullPresence::kInterval}};
-  if (auto fresh = registry.refresh(); !fresh) return fresh;
+  SLUICE_CHECK(registry.refresh());
   const auto snapshot = registry.current();
   RouteMemo routes{*snapshot};
   std::vector<HandlerList> subscribed;
   for (const Work& work : batch.works) subscribed.emplace_back(routes.matching(work.route()));
-  if (auto found = find_handled(store_, batch.works, subscribed); !found) return found;
+  SLUICE_CHECK(find_handled(store_, batch.works, subscribed));
   Settler settler{store_,
                   registry,
                   batch.handlers,
@@ -132,7 +173,7 @@ Result<std::vector<PullVerdict>> PullSettling::settle(std::span<const PullSettle
       verdicts[position] = {fenced ? PullVerdict::Kind::fenced : PullVerdict::Kind::settled,
                             work.decision.settlement.next};
     };
-    if (auto done = settle_generation(batch); !done) return std::move(done).error();
+    SLUICE_CHECK(settle_generation(batch));
   }
   const bool pending = std::any_of(verdicts.begin(), verdicts.end(), [](const PullVerdict& verdict) {
     return verdict.kind == PullVerdict::Kind::settled && verdict.status == Status::pending;
@@ -145,7 +186,7 @@ Result<void> PullSettling::acknowledge(std::vector<store::ClaimedEvent> events, 
   if (events.empty()) return {};
   Batch batch;
   batch.generation = events.front().generation;
-  if (auto added = batch.handlers.add(stand_in(handler_name, options_)); !added) return added;
+  SLUICE_CHECK(batch.handlers.add(stand_in(handler_name, options_)));
   for (store::ClaimedEvent& event : events) {
     batch.works.push_back({std::move(event), std::chrono::steady_clock::now()});
     // Whether it was handled is looked up once more; given back if not.
@@ -165,9 +206,8 @@ Result<std::vector<std::size_t>> PullSettling::heartbeat(std::span<const PullTok
   std::vector<store::ClaimRef> claims;
   claims.reserve(newest.size());
   for (const auto& [event_id, claim] : newest) claims.push_back(claim);
-  const auto lost = store_.heartbeat(claims, ttl);
-  if (!lost) return lost.error();
-  for (const Uuid& event_id : *lost) newest.erase(event_id);
+  SLUICE_TRY(const auto lost, store_.heartbeat(claims, ttl));
+  for (const Uuid& event_id : lost) newest.erase(event_id);
   std::vector<std::size_t> positions;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const auto kept = newest.find(tokens[i].claim.event_id);

@@ -1,6 +1,6 @@
 #include "runtime/pull_settling.hpp"
 
-#include "runtime/pull_fixture.hpp"
+#include "tests/support/pull_fixture.hpp"
 
 namespace sluice::runtime {
 namespace {

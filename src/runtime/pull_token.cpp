@@ -4,8 +4,9 @@
 #include <array>
 #include <charconv>
 
+#include "core/try.hpp"
 #include "crypto/digest.hpp"
-#include "runtime/pull_presence.hpp"
+#include "runtime/pull_settling.hpp"
 
 namespace sluice::runtime {
 namespace {
@@ -93,9 +94,8 @@ Result<std::string> PullTokens::secret() { return secret_not_older_than(kSecretA
 Result<std::optional<PullToken>> PullTokens::read(std::string_view text) {
   std::optional<PullToken> token;
   for (const Clock::duration age : {Clock::duration{kSecretAge}, Clock::duration{kSecretAgeInDoubt}}) {
-    const auto found = secret_not_older_than(age);
-    if (!found) return found.error();
-    token = parse_pull_token(text, *found);
+    SLUICE_TRY(const auto found, secret_not_older_than(age));
+    token = parse_pull_token(text, found);
     if (token) break;
   }
   return token;

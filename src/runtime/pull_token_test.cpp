@@ -1,7 +1,7 @@
 #include "runtime/pull_token.hpp"
 
 #include "crypto/digest.hpp"
-#include "runtime/pull_fixture.hpp"
+#include "tests/support/pull_fixture.hpp"
 
 namespace sluice::runtime {
 namespace {
@@ -98,7 +98,7 @@ TEST_F(PullTokensTest, AStoreThatIsAwayIsAnErrorAndNothingIsClaimed) {
   away.fail_verb("token_secret", {ErrorCode::unavailable, Retry::safe, "away", {}, {}});
   EXPECT_FALSE(PullTokens{away}.read("x"));
   PullSettling reporting{away, presence, {}, {{}, [] { return 0.5; }}};
-  PullDesk asking{away, reporting, presence, {}};
+  PullClaims asking{away, reporting, presence, {}};
   Answered answer;
   asking.ask(a_question(), [&](auto given) { answer = std::move(given); });
   asking.step();

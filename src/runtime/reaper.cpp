@@ -6,8 +6,11 @@
 #include <utility>
 
 #include "core/decide.hpp"
+#include "core/try.hpp"
+#include "host/identity.hpp"
 
 namespace sluice::runtime {
+
 namespace {
 
 constexpr Duration kWorkersRemembered = std::chrono::hours{24};  // the store forgets them then
@@ -24,6 +27,13 @@ FailureNotice notice_of(const store::ExpiredClaim& expired, const Settlement& se
 
 bool is_of(std::string_view worker, std::string_view identity) {
   return worker == identity || (worker.starts_with(identity) && worker.substr(identity.size()).starts_with('/'));
+}
+
+// `crm` of `<identity>/crm/0`; a process with one pool has none in the names of its workers.
+std::string_view pool_named(std::string_view worker, std::string_view identity) {
+  const std::string_view rest = worker.substr(std::min(identity.size() + 1, worker.size()));
+  const std::size_t end = rest.rfind('/');
+  return end == std::string_view::npos ? std::string_view{} : rest.substr(0, end);
 }
 
 }  // namespace
@@ -44,9 +54,8 @@ Reaper::Reaper(store::Maintaining& expired, store::Claiming& claims, store::Obse
       options_(std::move(options)) {}
 
 Result<StepReport> Reaper::step(int limit) {
-  const auto expired = expired_.expired_claims(limit);
-  if (!expired) return expired.error();
-  return take_back(*expired);
+  SLUICE_TRY(const auto expired, expired_.expired_claims(limit));
+  return take_back(expired);
 }
 
 Result<Reaper::Surroundings> Reaper::look_around(const std::vector<store::ExpiredClaim>& claims) {
@@ -56,12 +65,11 @@ Result<Reaper::Surroundings> Reaper::look_around(const std::vector<store::Expire
   around.workers = *std::move(workers);
   for (const store::ExpiredClaim& claim : claims) {
     if (claim.progress.empty() || around.subscribed.contains(claim.generation)) continue;
-    const auto registry = registry_.registry(claim.generation);
-    if (!registry) return registry.error();
+    SLUICE_TRY(const auto registry, registry_.registry(claim.generation));
     // All generations share one version. The oldest that was read is what the decisions are based on.
-    around.version = std::min(around.version.value_or(registry->version), registry->version);
+    around.version = std::min(around.version.value_or(registry.version), registry.version);
     HandlerNames& names = around.subscribed[claim.generation];
-    for (const auto& record : registry->subscriptions) names.insert(record.subscription.handler_name);
+    for (const auto& record : registry.subscriptions) names.insert(record.subscription.handler_name);
   }
   return around;
 }
@@ -73,11 +81,23 @@ RetryPolicy Reaper::policy_of(const std::string& handler_name) const {
   return options_.retry;
 }
 
+// A worker hosts the handlers of its pool, and its process is listed with those of all pools.
+bool Reaper::may_have_run(const std::string& handler_name, std::string_view pool) const {
+  if (pool.empty() || !options_.pool_of) return true;
+  const auto known = options_.pool_of(handler_name);
+  return !known || *known == pool;
+}
+
 Settlement Reaper::decide(const store::ExpiredClaim& claim, const Surroundings& around) const {
   HandlerNames hosted;
   HandlerNames served;
   for (const store::WorkerRecord& worker : around.workers) {
-    if (is_of(claim.worker, worker.identity)) hosted.insert(worker.handlers.begin(), worker.handlers.end());
+    if (is_of(claim.worker, worker.identity)) {
+      const std::string_view pool = pool_named(claim.worker, worker.identity);
+      for (const std::string& name : worker.handlers) {
+        if (may_have_run(name, pool)) hosted.insert(name);
+      }
+    }
     const bool alive = worker.seen_at >= claim.seen_at - options_.alive_within;
     if (alive && worker.generation == claim.generation) served.insert(worker.handlers.begin(), worker.handlers.end());
   }
@@ -112,11 +132,10 @@ Result<StepReport> Reaper::take_back(const std::vector<store::ExpiredClaim>& exp
   // The subscriptions may change between the look and the settle; if they do so all the time, the next step comes to
   // it.
   for (int tries = 0; tries < 2 && !settled && store::is_registry_changed(settled.error()); ++tries) {
-    const auto around = look_around(expired);
-    if (!around) return around.error();
+    SLUICE_TRY(const auto around, look_around(expired));
     items.clear();
-    for (const store::ExpiredClaim& claim : expired) items.push_back({claim.claim, decide(claim, *around), {}, {}});
-    settled = claims_.settle(items, around->version);
+    for (const store::ExpiredClaim& claim : expired) items.push_back({claim.claim, decide(claim, around), {}, {}});
+    settled = claims_.settle(items, around.version);
   }
   if (!settled) return settled.error();
 
@@ -135,6 +154,46 @@ Result<StepReport> Reaper::take_back(const std::vector<store::ExpiredClaim>& exp
     if (failed && options_.on_failed) options_.on_failed(notice_of(expired[i], items[i].settlement));
   }
   return report;
+}
+
+namespace {
+
+constexpr Duration kRemembered = std::chrono::hours{24};  // workers not seen for longer are forgotten by the store
+constexpr int kBatch = 500;
+
+Result<StepReport> take_back_from(store::Store& store, const std::string& identity, Reaper& reaper) {
+  StepReport total;
+  for (;;) {
+    SLUICE_TRY(const auto held, store.claims_held_by(identity, kBatch));
+    SLUICE_TRY(const auto report, reaper.take_back(held));
+    total += report;
+    // A fenced event has another owner by now. If only those are left, asking again would never end.
+    if (held.size() < static_cast<std::size_t>(kBatch) || report.fenced == report.claimed) return total;
+  }
+}
+
+}  // namespace
+
+bool provably_gone(const std::string& identity, const Machine& machine) {
+  const auto named = host::process_named(identity);
+  const auto here = host::process_named(machine.identity);
+  return named && here && named->host == here->host && named->machine == here->machine && named->pid != here->pid &&
+         machine.is_gone(named->pid);
+}
+
+Result<StepReport> take_back_orphans(store::Store& store, const Machine& machine, Reaper& reaper,
+                                     const telemetry::Logger& logger) {
+  SLUICE_TRY(const auto workers, store.workers(kRemembered));
+  StepReport total;
+  for (const store::WorkerRecord& worker : workers) {
+    if (!provably_gone(worker.identity, machine)) continue;
+    SLUICE_TRY(const auto report, take_back_from(store, worker.identity, reaper));
+    total += report;
+    SLUICE_CHECK(store.depart(worker.identity));
+    logger.warn("a worker of this machine is gone without having signed off",
+                {{"worker", worker.identity}, {"events_taken_back", report.claimed}});
+  }
+  return total;
 }
 
 }  // namespace sluice::runtime

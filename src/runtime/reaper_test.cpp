@@ -1,7 +1,7 @@
 #include "runtime/reaper.hpp"
 
-#include "runtime/runtime_fixture.hpp"
 #include "tests/support/faulty_store.hpp"
+#include "tests/support/runtime_fixture.hpp"
 
 namespace sluice::runtime {
 namespace {
@@ -108,6 +108,23 @@ TEST_F(ReaperTest, TwoReapersCountAnAttemptOnce) {
   EXPECT_EQ(report->fenced, 1);
   EXPECT_EQ(report->retried, 0);
   EXPECT_EQ(store.event(ids[0]).attempts, 1);
+}
+
+// Its process hosts a more patient handler as well, in a pool whose workers did not hold the event.
+TEST_F(ReaperTest, AnExpiryIsCountedAgainstTheHandlersOfThePoolThatHeldTheClaim) {
+  store.publish(test::events(1));
+  ASSERT_TRUE(store->announce({"other:1", kFirstGeneration, {"billing.meter", "worlds.indexer"}, "", {}, {}}));
+  store::ClaimRequest request;
+  request.worker = "other:1/worlds/0";
+  ASSERT_EQ(store->claim(request)->size(), 1U);
+  clock.advance(301s);
+  options.pool_of = [](const std::string& name) { return std::optional<std::string>{scope_of(name)}; };
+  options.retry_of = [](const std::string& name) {
+    RetryPolicy policy = without_jitter();
+    policy.max_attempts = name == "worlds.indexer" ? 1 : 10;
+    return std::optional{policy};
+  };
+  EXPECT_EQ(step().failed, 1);
 }
 
 TEST_F(ReaperTest, AnErrorOfTheStoreIsReturned) {

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "core/try.hpp"
+
 namespace sluice::runtime {
 
 namespace {
@@ -20,7 +22,7 @@ RetentionSweep::RetentionSweep(store::Maintaining& store, telemetry::Logger logg
     : store_(store), logger_(std::move(logger)), options_(std::move(options)) {}
 
 Result<store::RetentionReport> RetentionSweep::step(const std::stop_token& stop) {
-  if (auto checked = options_.policies.validate(); !checked) return std::move(checked).error();
+  SLUICE_CHECK(options_.policies.validate());
   store::RetentionReport total;
   for (int batch = 0; batch < options_.max_batches && !stop.stop_requested(); ++batch) {
     const auto swept = store_.sweep_retention(options_.policies, options_.batch_limit, false);

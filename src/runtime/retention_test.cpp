@@ -1,6 +1,6 @@
 #include "runtime/retention.hpp"
 
-#include "runtime/runtime_fixture.hpp"
+#include "tests/support/runtime_fixture.hpp"
 
 namespace sluice::runtime {
 namespace {

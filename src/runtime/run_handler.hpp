@@ -1,14 +1,24 @@
 // Runs one handler on events that are claimed: whatever it does, each event has an outcome afterwards.
 #pragma once
 
+#include <exception>
 #include <span>
 #include <vector>
 
+#include <sluice/handler.hpp>
+#include "core/settle.hpp"
 #include "runtime/claim_keeper.hpp"
 #include "runtime/handler_set.hpp"
 #include "runtime/work.hpp"
 
 namespace sluice::runtime {
+
+/// What an exception of a handler says about the failure.
+/// TerminalError and PayloadError are terminal, SqlError brings its SQLSTATE, std::system_error its
+/// connection errors and timeouts; any other exception is filed under the last part of its type's name.
+Failure failure_of(const std::exception_ptr& thrown);
+
+Outcome outcome_of(const Verdict& verdict);
 
 /// What a run needs besides the handler.
 struct RunContext {

@@ -26,17 +26,17 @@ void log_error(const telemetry::Logger& logger, std::string_view message, const 
 void run_service(const std::stop_token& stop, const Service& service, const ServiceEnvironment& environment) {
   Backoff backoff{environment.backoff};
   while (!stop.stop_requested()) {
-    const std::uint64_t seen = environment.doorbell.rings();
+    const std::uint64_t seen = environment.signal.count();
     const Result<Duration> rest = guarded_round(service, stop);
     if (!rest) {
       log_error(environment.logger, service.name + " round failed, backing off", rest.error());
-      environment.doorbell.sleep(stop, backoff.next());
+      environment.signal.sleep(stop, backoff.next());
       continue;
     }
     backoff.reset();
     if (*rest <= Duration::zero()) continue;
-    const bool rung = environment.doorbell.rest(stop, *rest, seen);
-    if (!rung && service.polled && !stop.stop_requested()) service.polled();
+    const bool woken = environment.signal.rest(stop, *rest, seen);
+    if (!woken && service.polled && !stop.stop_requested()) service.polled();
   }
   if (service.finish) service.finish();
 }

@@ -7,7 +7,7 @@
 
 #include <sluice/result.hpp>
 #include "runtime/backoff.hpp"
-#include "runtime/doorbell.hpp"
+#include "runtime/wake_signal.hpp"
 #include "telemetry/log.hpp"
 
 namespace sluice::runtime {
@@ -18,12 +18,12 @@ struct Service {
   std::function<Result<Duration>(const std::stop_token&)> round;
   /// Called once, after the last round.
   std::function<void()> finish;
-  /// Called when a rest has passed and nobody had rung; may be empty.
+  /// Called when a rest has passed and nobody had woken it; may be empty.
   std::function<void()> polled{};
 };
 
 struct ServiceEnvironment {
-  Doorbell& doorbell;  ///< cuts a rest short, but never a back-off
+  WakeSignal& signal;  ///< cuts a rest short, but never a back-off
   telemetry::Logger logger;
   BackoffLimits backoff;
 };

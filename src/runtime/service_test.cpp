@@ -24,10 +24,10 @@ class ServiceTest : public testing::Test {
     };
     service.finish = [this] { ++finished; };
     const telemetry::Logger logger{[this](std::string_view line) { lines.emplace_back(line); }, {}};
-    run_service(source.get_token(), service, {bell, logger, {1ms, 1ms}});
+    run_service(source.get_token(), service, {signal, logger, {1ms, 1ms}});
   }
 
-  Doorbell bell;
+  WakeSignal signal;
   int called = 0;
   int finished = 0;
   std::vector<std::string> lines;
@@ -42,7 +42,7 @@ TEST_F(ServiceTest, RunsRoundsUntilAStopAndThenFinishes) {
 
 TEST_F(ServiceTest, ARingDuringARoundCutsTheRestThatFollows) {
   run(3, [this](int) {
-    bell.ring();
+    signal.wake_all();
     return Duration{std::chrono::days{365}};
   });
   EXPECT_EQ(called, 3);

@@ -3,6 +3,7 @@
 #include <set>
 #include <utility>
 
+#include "core/try.hpp"
 #include "runtime/service.hpp"
 
 namespace sluice::runtime {
@@ -131,7 +132,7 @@ Result<StepReport> Settler::settle() {
   if (works_.empty()) return StepReport{};
   auto settled = try_settle();
   if (!settled && store::is_registry_changed(settled.error())) {
-    if (auto refreshed = registry_.refresh(); !refreshed) return std::move(refreshed).error();
+    SLUICE_CHECK(registry_.refresh());
     settled = try_settle();
   }
   if (!settled) {

@@ -10,8 +10,6 @@
 #include <vector>
 
 #include <sluice/result.hpp>
-#include "runtime/failure_listener.hpp"
-#include "runtime/step_report.hpp"
 #include "runtime/telemetry.hpp"
 #include "runtime/work.hpp"
 #include "telemetry/log.hpp"

@@ -4,9 +4,10 @@
 #include <future>
 #include <mutex>
 #include <stdexcept>
+#include <thread>
 
-#include "runtime/runtime_fixture.hpp"
 #include "tests/support/faulty_store.hpp"
+#include "tests/support/runtime_fixture.hpp"
 
 namespace sluice::runtime {
 namespace {
@@ -251,6 +252,73 @@ TEST_F(SupervisorTest, StopSettlesWhatAnErrorLeftUnsettled) {
   supervisor->join();
   expect_delivered(ids);
   EXPECT_EQ(handler.delivered().size(), 1U);
+}
+
+PoolOptions a_pool(const std::string& name, EventHandler handler) {
+  PoolOptions pool{name, {}, 1};
+  EXPECT_TRUE(pool.handlers.add({.subscription = {.handler_name = "tests." + name, .event_types = {name + ".*"}},
+                                 .handler = std::move(handler),
+                                 .retry = without_jitter()}));
+  return pool;
+}
+
+TEST_F(SupervisorTest, APoolThatIsHeldUpHoldsUpNoOther) {
+  std::promise<void> begun;
+  std::promise<void> release;
+  std::promise<void> delivered;
+  std::vector<PoolOptions> pools;
+  pools.push_back(a_pool("slow", [&, gate = release.get_future().share()](const EventEnvelope&) {
+    begun.set_value();
+    gate.wait();
+  }));
+  pools.push_back(a_pool("quick", [&](const EventEnvelope&) { delivered.set_value(); }));
+  auto supervisor = Supervisor::start(*store, std::move(pools), {}, options);
+  ASSERT_TRUE(supervisor);
+  const auto slow = store.publish({test::an_event("slow.one")});
+  begun.get_future().wait();
+  const auto quick = store.publish({test::an_event("quick.one")});
+  delivered.get_future().wait();
+  EXPECT_EQ(store.event(slow[0]).claimed_by, "test:1/slow/0");
+  const auto workers = store->workers(1h);
+  ASSERT_EQ(workers->size(), 1U) << "one process";
+  EXPECT_THAT(workers->front().handlers, testing::ElementsAre("tests.quick", "tests.slow"));
+  release.set_value();
+  (*supervisor)->request_stop();
+  (*supervisor)->join();
+  EXPECT_EQ((*supervisor)->totals().delivered, 2);
+  expect_delivered({slow[0], quick[0]});
+}
+
+// As a reload does: one runtime after the other under a notifier that goes on, and that others use meanwhile.
+TEST_F(SupervisorTest, WhoeverWakesWhileItStartsAndStopsNothingIsLost) {
+  Notifier notifier{kFirstGeneration};
+  options.notifier = &notifier;
+  ScriptedHandler handler;
+  std::vector<Uuid> ids;
+  const std::jthread waking{[&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      notifier.announce();
+      std::this_thread::yield();
+    }
+  }};
+  for (int round = 0; round < 5; ++round) {
+    const auto supervisor = start(*store, handler);
+    for (const Uuid& id : store.publish(test::events(3))) ids.push_back(id);
+    handler.await(ids.size());
+    supervisor->request_stop();
+    supervisor->join();
+  }
+  expect_delivered(ids);
+}
+
+TEST_F(SupervisorTest, TheSameHandlerInTwoPoolsIsRefused) {
+  ScriptedHandler handler;
+  std::vector<PoolOptions> pools;
+  pools.push_back({"one", handler.handlers(), 1});
+  pools.push_back({"other", handler.handlers(), 1});
+  const auto started = Supervisor::start(*store, std::move(pools), {}, options);
+  ASSERT_FALSE(started);
+  EXPECT_EQ(started.error().field, "handler_name");
 }
 
 TEST_F(SupervisorTest, ManyWorkersDeliverEachEventOnce) {

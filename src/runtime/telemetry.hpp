@@ -7,8 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/alert_status.hpp"
-#include "runtime/step_report.hpp"
+#include "runtime/alert_post.hpp"
 #include "runtime/work.hpp"
 #include "store/maintain.hpp"
 #include "telemetry/metrics_set.hpp"

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/runtime_fixture.hpp"
 #include "runtime/supervisor.hpp"
+#include "tests/support/runtime_fixture.hpp"
 
 namespace sluice::runtime {
 namespace {
@@ -103,8 +103,8 @@ TEST_F(TelemetryTest, ReapedAndSweptAreCounted) {
 TEST_F(TelemetryTest, TheListenerIsInOneStateAtATime) {
   ListenerObserver observer{&metrics};
   observer.saw(ListenerState::reconnecting, {});
-  observer.saw(ListenerState::listening, {.rings = 9, .connects = 3, .losses = 2, .deaf = 1});
-  observer.saw(ListenerState::listening, {.rings = 10, .connects = 3, .losses = 2, .deaf = 1});
+  observer.saw(ListenerState::listening, {.notifications = 9, .connects = 3, .losses = 2, .deaf = 1});
+  observer.saw(ListenerState::listening, {.notifications = 10, .connects = 3, .losses = 2, .deaf = 1});
   EXPECT_EQ(metrics.listener.state.with({"listening"}).value(), 1);
   EXPECT_EQ(metrics.listener.state.with({"reconnecting"}).value(), 0);
   EXPECT_EQ(metrics.listener.state.with({"deaf"}).value(), 0);
@@ -116,10 +116,10 @@ TEST_F(TelemetryTest, TheListenerIsInOneStateAtATime) {
 
 TEST_F(TelemetryTest, AListenerThatTakesOverGoesOnCounting) {
   ListenerObserver first{&metrics};
-  first.saw(ListenerState::listening, {.rings = 4, .connects = 1});
+  first.saw(ListenerState::listening, {.notifications = 4, .connects = 1});
   ListenerObserver second{&metrics};
-  second.saw(ListenerState::listening, {.rings = 2, .connects = 1});
-  ListenerObserver{nullptr}.saw(ListenerState::deaf, {.rings = 100});
+  second.saw(ListenerState::listening, {.notifications = 2, .connects = 1});
+  ListenerObserver{nullptr}.saw(ListenerState::deaf, {.notifications = 100});
   EXPECT_EQ(metrics.listener.notifications->value(), 6U);
   EXPECT_EQ(metrics.listener.reconnects->value(), 0U);
 }

@@ -1,4 +1,4 @@
-#include "runtime/thrown.hpp"
+#include "runtime/run_handler.hpp"
 
 #include <gtest/gtest.h>
 #include <system_error>

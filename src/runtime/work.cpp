@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/try.hpp"
+
 namespace sluice::runtime {
 namespace {
 
@@ -45,10 +47,9 @@ Result<void> find_handled(store::Claiming& store, std::span<Work> works, std::sp
     }
   }
   if (keys.empty()) return {};
-  const auto found = store.already_handled(keys);
-  if (!found) return found.error();
-  if (found->empty()) return {};
-  const std::set<store::HandledKey> known(found->begin(), found->end());
+  SLUICE_TRY(const auto found, store.already_handled(keys));
+  if (found.empty()) return {};
+  const std::set<store::HandledKey> known(found.begin(), found.end());
   for (std::size_t i = 0; i < works.size(); ++i) {
     for (const std::string& handler : handlers[i]) {
       if (known.contains({handler, works[i].event.envelope.idempotency_key()})) works[i].handled_before.insert(handler);

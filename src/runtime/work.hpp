@@ -2,17 +2,51 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "core/alert.hpp"
 #include "core/decide.hpp"
 #include "runtime/handler_set.hpp"
-#include "runtime/registry_view.hpp"
 #include "store/claim.hpp"
 
 namespace sluice::runtime {
+
+/// Called with `claimed`, `before_settle` and `settled`, on the worker's thread.
+using TestPoint = std::function<void(std::string_view place)>;
+
+/// Called on the delivering threads, after the failure is settled: it must not block. Empty: nobody.
+using FailureListener = std::function<void(FailureNotice)>;
+
+/// Events are counted when their batch is settled.
+struct StepReport {
+  std::int64_t claimed = 0;
+  std::int64_t delivered = 0;
+  std::int64_t retried = 0;
+  std::int64_t failed = 0;
+  std::int64_t released = 0;      ///< deferred by the sink, or given back
+  std::int64_t fenced = 0;        ///< the claim was lost before the settle
+  std::int64_t deduplicated = 0;  ///< of delivered: acknowledged without running the handler
+  std::map<std::string, std::int64_t, std::less<>> failures_by_class;  ///< failed runs of handlers
+
+  StepReport& operator+=(const StepReport& other) {
+    claimed += other.claimed;
+    delivered += other.delivered;
+    retried += other.retried;
+    failed += other.failed;
+    released += other.released;
+    fenced += other.fenced;
+    deduplicated += other.deduplicated;
+    for (const auto& [error_class, count] : other.failures_by_class) failures_by_class[error_class] += count;
+    return *this;
+  }
+};
 
 /// A handler that ran here, or did not have to.
 struct HandlerNote {

@@ -10,14 +10,14 @@
 
 #include <sluice/result.hpp>
 #include "runtime/dispatcher.hpp"
-#include "runtime/step_report.hpp"
+#include "runtime/work.hpp"
 #include "telemetry/log.hpp"
 
 namespace sluice::runtime {
 
 struct WorkerOptions {
   Generation generation = kFirstGeneration;
-  std::string identity;  ///< unique per process start; see worker_identity()
+  std::string identity;  ///< unique per process start; see host::worker_identity()
   int batch_min = 10;    ///< size of the first claim, and again after one that was not full
   int batch_max = 100;   ///< full batches double up to this
   Duration ttl = std::chrono::seconds{300};

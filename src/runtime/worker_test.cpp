@@ -4,8 +4,8 @@
 #include <stdexcept>
 
 #include "runtime/reaper.hpp"
-#include "runtime/runtime_fixture.hpp"
 #include "tests/support/faulty_store.hpp"
+#include "tests/support/runtime_fixture.hpp"
 
 namespace sluice::runtime {
 namespace {

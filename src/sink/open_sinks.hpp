@@ -19,7 +19,7 @@ using Sinks = std::map<std::string, std::shared_ptr<Sink>>;
 /// Every declared sink by its name, and `log`, which is there unless another has taken its name. `clock` is the store's
 /// time. An error means that a secret is not in the environment.
 Result<Sinks> open_sinks(const config::Config& config, const telemetry::Logger& logger,
-                         const std::function<Timestamp()>& clock = wall_clock);
+                         const std::function<Timestamp()>& clock = host::wall_clock);
 
 /// Delivers this one event to the sink of that name, from here: no daemon and no store take part. not_found when the
 /// configuration declares no such sink.

@@ -159,6 +159,4 @@ std::string excerpt(std::string_view said) {
   return line;
 }
 
-Timestamp wall_clock() { return std::chrono::floor<Duration>(std::chrono::system_clock::now()); }
-
 }  // namespace sluice::sink

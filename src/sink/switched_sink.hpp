@@ -106,9 +106,4 @@ class SwitchedSink : public Sink {
 /// without white space at the end.
 std::string excerpt(std::string_view said);
 
-/// The system's wall clock, for a sink that has no store beside it. In a daemon time comes from the store: its
-/// machine's clock may be wrong, and what a sink tells others (signatures, waits, the state of its circuit) must not
-/// be.
-Timestamp wall_clock();
-
 }  // namespace sluice::sink

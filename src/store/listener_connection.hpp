@@ -2,11 +2,13 @@
 // heard.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
 #include <sluice/result.hpp>
 #include <sluice/time.hpp>
+#include <sluice/uuid.hpp>
 
 namespace sluice::store {
 
@@ -34,6 +36,9 @@ class ListenerConnection {
   /// Waits until something is heard or `at_most` has passed. An error means that the connection is lost:
   /// drop it and listen anew.
   virtual Result<Heard> wait(Duration at_most) = 0;
+
+  /// The events that the last wait() told of, where the store says which; empty: it may be about any.
+  [[nodiscard]] virtual std::span<const Uuid> events() const { return {}; }
 
   /// Sends a note to itself by another way; a later wait() gives `echo`, unless this connection is deaf.
   virtual Result<void> probe() = 0;

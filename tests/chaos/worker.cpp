@@ -20,7 +20,7 @@
 #include <sstream>
 #include <thread>
 
-#include "runtime/identity.hpp"
+#include "host/identity.hpp"
 #include "runtime/supervisor.hpp"
 #include "store/postgres/postgres_store.hpp"
 #include "store/sqlite/sqlite_store.hpp"
@@ -183,7 +183,7 @@ void without_patrol(Options& options) {
 
 runtime::SupervisorOptions options_of(const Settings& settings, Trap& trap) {
   runtime::SupervisorOptions options;
-  options.worker.identity = runtime::worker_identity(
+  options.worker.identity = host::worker_identity(
       {"chaos", ::getpid(), std::chrono::floor<Duration>(std::chrono::system_clock::now()), Surroundings::random()});
   options.worker.uniform01 = [] { return Surroundings::random() / 4294967296.0; };
   options.worker.batch_max = settings.number("batch", 100);

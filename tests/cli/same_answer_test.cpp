@@ -95,7 +95,7 @@ class SameAnswer : public testing::Test {
     router.add(http::sink_routes(context));
   }
 
-  ops::Entropy entropy() {
+  host::Entropy entropy() {
     return {[this] { return command.store.now; }, [this] { return std::array<std::uint8_t, 10>{9, ++random_}; }};
   }
   std::string plan(OperationKind kind, const Uuid& event) {

@@ -9,7 +9,7 @@
 #include <iostream>
 #include <string>
 
-#include "runtime/identity.hpp"
+#include "host/identity.hpp"
 #include "runtime/supervisor.hpp"
 #include "store/postgres/postgres_store.hpp"
 #include "store/sqlite/sqlite_store.hpp"
@@ -69,8 +69,8 @@ int main(int argc, char** argv) {
   if (!handlers.add({.subscription = {.handler_name = "tests.effect"}, .handler = effect, .retry = retry})) return 2;
 
   runtime::SupervisorOptions options;
-  options.worker.identity = runtime::worker_identity(
-      {"fault", ::getpid(), std::chrono::floor<Duration>(std::chrono::system_clock::now()), 1});
+  options.worker.identity =
+      host::worker_identity({"fault", ::getpid(), std::chrono::floor<Duration>(std::chrono::system_clock::now()), 1});
   options.worker.uniform01 = [] { return 0.5; };
   options.worker.batch_min = 5;
   options.worker.batch_max = 5;

@@ -4,7 +4,6 @@
 INCLUDES = {
     ("src/ops/webhook.cpp", "config/declared.hpp"): "a webhook source is the type that the configuration declares",
     ("src/ops/webhook.hpp", "config/declared.hpp"): "the same",
-    ("src/runtime/runtime_fixture.hpp", "store/sqlite/sqlite_store.hpp"): "tests/support has EmbeddedStore for it",
     ("src/telemetry/metrics_set_test.cpp", "tests/cli/golden.hpp"): "the reader of golden files stands in tests/cli",
 }
 

@@ -20,7 +20,7 @@ struct ExecSinkOptions {
   Duration timeout = std::chrono::seconds{15};
   int concurrency = 4;                            ///< programs at the same time
   double rate = 0;                                ///< per second; 0: no limit
-  std::function<Timestamp()> clock = wall_clock;  ///< the store's time
+  std::function<Timestamp()> clock = host::wall_clock;  ///< the store's time
 };
 
 std::unique_ptr<Sink> open_exec_sink(ExecSinkOptions options);

@@ -32,7 +32,7 @@ struct HttpSinkOptions {
   BreakerRules breaker;
   int concurrency = 64;                           ///< requests at the same time
   double rate = 0;                                ///< per second; 0: no limit
-  std::function<Timestamp()> clock = wall_clock;  ///< the store's time
+  std::function<Timestamp()> clock = host::wall_clock;  ///< the store's time
 };
 
 std::unique_ptr<Sink> open_http_sink(HttpSinkOptions options);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "host/entropy.hpp"
 #include "sink/switched_sink.hpp"
 #include "telemetry/log.hpp"
 
@@ -12,9 +13,9 @@ namespace sluice::sink {
 
 struct LogSinkOptions {
   std::string name = "log";
-  std::size_t payload_bytes = 1024;               ///< a longer payload is cut in the line
-  double rate = 0;                                ///< lines per second; 0: no limit
-  std::function<Timestamp()> clock = wall_clock;  ///< the store's time
+  std::size_t payload_bytes = 1024;                     ///< a longer payload is cut in the line
+  double rate = 0;                                      ///< lines per second; 0: no limit
+  std::function<Timestamp()> clock = host::wall_clock;  ///< the store's time
 };
 
 class LogSink final : public SwitchedSink {

@@ -244,7 +244,9 @@ PostgresStore::DueLook& PostgresStore::due_look(const std::string& key, const Cl
   std::string whose = key;
   for (const std::string& handler : request.handlers) whose += '#' + handler;
   const std::scoped_lock lock{mutex_};
-  return due_looks_[whose];
+  DueLook& due = due_looks_[whose];
+  due.handlers = sorted(request.handlers);
+  return due;
 }
 
 // A look at all that is due passes by what was due before and is dead, as long as an open transaction keeps it from
@@ -327,6 +329,7 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim(const ClaimRequest& reque
   {
     const std::scoped_lock lock{mutex_};
     (*group)->used = std::chrono::steady_clock::now();
+    (*group)->users.insert(sorted(request.handlers));
   }
 
   std::vector<ClaimedEvent> found;

@@ -97,13 +97,22 @@ Result<void> PostgresListener::finish_waking() {
 Result<Heard> PostgresListener::read_notes() {
   SLUICE_CHECK(connection_.consume());
   Heard heard = Heard::nothing;
+  events_.clear();
+  bool all_named = true;
   while (const auto note = connection_.notification()) {
     if (note->channel != options_.probe_channel) {
       heard = Heard::notification;
+      // A publish names its event; what else makes events claimable need not.
+      if (const auto event = Uuid::parse(note->payload)) {
+        events_.push_back(*event);
+      } else {
+        all_named = false;
+      }
     } else if (heard == Heard::nothing) {
       heard = Heard::echo;
     }
   }
+  if (!all_named) events_.clear();
   return heard;
 }
 

@@ -30,6 +30,7 @@ class PostgresListener final : public ListenerConnection {
   PostgresListener& operator=(const PostgresListener&) = delete;
 
   Result<Heard> wait(Duration at_most) override;
+  [[nodiscard]] std::span<const Uuid> events() const override { return events_; }
   Result<void> probe() override;
   void attend(bool busy) override;
   void interrupt() override;
@@ -55,6 +56,7 @@ class PostgresListener final : public ListenerConnection {
   std::atomic<bool> interrupted_ = false;
   std::atomic<bool> locks_in_use_ = false;
   std::string obstacle_;
+  std::vector<Uuid> events_;  // of the notifications that were read last; empty: one of them names none
   bool waking_ = false;
   int signal_descriptor_ = -1;
 };

@@ -167,18 +167,22 @@ bool PostgresStore::wants_look_back(ScanGroup& group, bool about_to_rest, int ro
   return false;
 }
 
-// When the next rescan is owed to somebody who rests, if it is.
-std::optional<Duration> PostgresStore::owed_look(Generation generation) {
+// When the next rescan is owed to somebody with these handlers who rests, if it is. What is owed to others is no reason
+// to wake: each would claim in vain, again and again, until the one that it is owed to has had its turn.
+std::optional<Duration> PostgresStore::owed_look(Generation generation, const std::vector<std::string>& handlers) {
+  const std::vector<std::string> asking = sorted(handlers);
   const auto now = std::chrono::steady_clock::now();
   std::optional<Duration> soonest;
   const std::scoped_lock lock{mutex_};
   for (const auto& [key, group] : scan_groups_) {
-    if (!group.owed || !is_of_generation(key, generation)) continue;
+    const bool own = asking.empty() || group.users.contains(asking);
+    if (!group.owed || !own || !is_of_generation(key, generation)) continue;
     const auto left = std::chrono::duration_cast<Duration>(std::max(group.not_before - now, now - now));
     if (!soonest || left < *soonest) soonest = left;
   }
   for (const auto& [key, due] : due_looks_) {
-    if (!due.owed || !is_of_generation(key, generation)) continue;
+    const bool own = asking.empty() || due.handlers == asking;
+    if (!due.owed || !own || !is_of_generation(key, generation)) continue;
     const auto left = std::chrono::duration_cast<Duration>(std::max(due.not_before - now, now - now));
     if (!soonest || left < *soonest) soonest = left;
   }

@@ -240,7 +240,7 @@ Result<std::optional<Timestamp>> PostgresStore::next_due(Generation generation,
   SLUICE_TRY(const pq::Rows rows,
              run(reading(pg_sql::next_due), pq::Params{}.int8(generation).texts_or_null(lanes(handlers))));
   std::optional<Timestamp> due = rows.optional_timestamptz(0, 0);
-  if (const auto owed = owed_look(generation)) {
+  if (const auto owed = owed_look(generation, handlers)) {
     const Timestamp look = rows.timestamptz(0, 1) + *owed;
     due = due ? std::min(*due, look) : look;
   }

@@ -1,6 +1,7 @@
 // The class behind open_postgres; its roles are implemented in one file each.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -167,6 +168,7 @@ class PostgresStore final : public Store {
     bool more_behind = false;  ///< the last look back found more than it took, or is due and had no room
     bool owed = false;         ///< somebody rests who has not looked
     std::chrono::steady_clock::time_point used{};  ///< by the latest claim
+    std::set<std::vector<std::string>> users;      ///< the handlers of those who claim in it, sorted
   };
 
   /// Runs one statement on a connection of the pool.
@@ -180,6 +182,10 @@ class PostgresStore final : public Store {
   static constexpr int kRestAfterDearLook = 19;  ///< times what it took
   /// What waits for a claim here and is one too many is left to a rescan.
   static constexpr int kMostNext = 10'000;
+  static std::vector<std::string> sorted(std::vector<std::string> handlers) {
+    std::sort(handlers.begin(), handlers.end());
+    return handlers;
+  }
   static bool is_of_generation(std::string_view group, Generation generation) {
     return group.substr(0, group.find_first_of("|#")) == std::to_string(generation);
   }
@@ -199,6 +205,7 @@ class PostgresStore final : public Store {
     std::chrono::steady_clock::time_point last{};
     std::chrono::steady_clock::time_point not_before{};  ///< another one so soon would cost too much
     bool owed = false;                                   ///< somebody rests who has not looked at all
+    std::vector<std::string> handlers;  ///< whose it is, sorted
   };
   DueLook& due_look(const std::string& key, const ClaimRequest& request);
   Duration due_within(const DueLook& due);
@@ -233,7 +240,7 @@ class PostgresStore final : public Store {
   bool wants_look_back(ScanGroup& group, bool about_to_rest, int room);
   /// The walks, from the beginning where the server may have forgotten claims since; under walks_mutex_, with a lease.
   PendingWalks& current_walks();
-  std::optional<Duration> owed_look(Generation generation);
+  std::optional<Duration> owed_look(Generation generation, const std::vector<std::string>& handlers);
   Result<void> tombstone(const Uuid& id, bool discard, const Actor& actor);
   void notice_database(std::int64_t settings_table);
 

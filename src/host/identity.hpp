@@ -8,7 +8,7 @@
 
 #include <sluice/time.hpp>
 
-namespace sluice::runtime {
+namespace sluice::host {
 
 struct ProcessIdentity {
   std::string host;
@@ -34,4 +34,4 @@ struct NamedProcess {
 /// None: it names no process of a marked machine.
 std::optional<NamedProcess> process_named(std::string_view identity);
 
-}  // namespace sluice::runtime
+}  // namespace sluice::host

@@ -1,4 +1,4 @@
-#include "runtime/identity.hpp"
+#include "host/identity.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <vector>
 
-namespace sluice::runtime {
+namespace sluice::host {
 
 namespace {
 
@@ -53,4 +53,4 @@ std::optional<NamedProcess> process_named(std::string_view identity) {
   return named;
 }
 
-}  // namespace sluice::runtime
+}  // namespace sluice::host

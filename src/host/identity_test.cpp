@@ -1,10 +1,10 @@
-#include "runtime/identity.hpp"
+#include "host/identity.hpp"
 
 #include <gtest/gtest.h>
 #include <algorithm>
 #include <limits>
 
-namespace sluice::runtime {
+namespace sluice::host {
 namespace {
 
 TEST(WorkerIdentity, IsReadable) {
@@ -57,4 +57,4 @@ TEST(WorkerIdentity, IsPrintableAndBoundedWhateverTheHost) {
 }
 
 }  // namespace
-}  // namespace sluice::runtime
+}  // namespace sluice::host

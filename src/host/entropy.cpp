@@ -1,12 +1,15 @@
-#include "ops/entropy.hpp"
+#include "host/entropy.hpp"
 
+#include <chrono>
 #include <random>
 
-namespace sluice::ops {
+namespace sluice::host {
+
+Timestamp wall_clock() { return std::chrono::floor<Duration>(std::chrono::system_clock::now()); }
 
 Entropy Entropy::system() {
   return {
-      [] { return std::chrono::floor<Duration>(std::chrono::system_clock::now()); },
+      wall_clock,
       [] {
         thread_local std::random_device device;
         std::array<std::uint8_t, 10> bytes{};
@@ -16,4 +19,4 @@ Entropy Entropy::system() {
   };
 }
 
-}  // namespace sluice::ops
+}  // namespace sluice::host

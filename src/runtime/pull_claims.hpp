@@ -1,5 +1,5 @@
-// PullDesk: where workers in other languages ask for events. A question that finds nothing waits until something can be
-// claimed or its time is over; no thread is held while it waits.
+// PullClaims: claims for workers in other languages, which ask for events over HTTP. A question that finds nothing
+// waits until something can be claimed or its time is over; no thread is held while it waits.
 //
 // The first question of a handler registers its subscription. While its workers ask, the handler counts as served.
 //
@@ -18,11 +18,11 @@
 
 #include <sluice/result.hpp>
 #include "core/subscription.hpp"
-#include "runtime/doorbell.hpp"
-#include "runtime/pull_presence.hpp"
+#include "runtime/handler_set.hpp"
+#include "runtime/notifier.hpp"
 #include "runtime/pull_settling.hpp"
-#include "runtime/registry_view.hpp"
 #include "runtime/telemetry.hpp"
+#include "runtime/wake_signal.hpp"
 
 namespace sluice::runtime {
 
@@ -40,22 +40,23 @@ struct PulledEvent {
   Timestamp expires_at{};
 };
 
-struct PullDeskOptions {
+struct PullClaimsOptions {
   Generation generation = kFirstGeneration;
-  Duration poll = std::chrono::seconds{5};  ///< how often to look although nobody has rung
+  Duration poll = std::chrono::seconds{5};  ///< how often to claim although nobody was woken
   std::size_t most_waiting = 1000;          ///< more questions at the same time are refused
   telemetry::MetricSet* metrics = nullptr;
+  Notifier* notifier = nullptr;  ///< outlives it; none: only wake() wakes
 };
 
-class PullDesk {
+class PullClaims {
  public:
   using Answer = std::function<void(Result<std::vector<PulledEvent>>)>;
 
-  /// The references outlive the desk.
-  PullDesk(store::Store& store, PullSettling& settling, PullPresence& presence, PullDeskOptions options);
-  ~PullDesk();
-  PullDesk(const PullDesk&) = delete;
-  PullDesk& operator=(const PullDesk&) = delete;
+  /// The references outlive it.
+  PullClaims(store::Store& store, PullSettling& settling, PullPresence& presence, PullClaimsOptions options);
+  ~PullClaims();
+  PullClaims(const PullClaims&) = delete;
+  PullClaims& operator=(const PullClaims&) = delete;
 
   void start();
   /// Answers everyone who waits with nothing, and refuses new questions.
@@ -64,14 +65,14 @@ class PullDesk {
   /// Handlers that this process delivers to itself: nobody may pull for them from now on.
   void reserve(std::set<std::string, std::less<>> handlers);
 
-  /// `answer` is called exactly once: from the desk's thread, or at once with an error about the question.
+  /// `answer` is called exactly once: from its own thread, or at once with an error about the question.
   void ask(PullQuestion question, Answer answer);
 
-  /// Something may be claimable: whoever waits looks again.
+  /// Something may be claimable: whoever waits is tried again.
   void wake();
 
-  /// Looks for everyone whose turn it is, and answers; returns how long nothing need be done. The desk's thread does
-  /// this again and again.
+  /// Looks for everyone whose turn it is, and answers; returns how long nothing need be done. Its thread does this
+  /// again and again.
   Duration step();
 
  private:
@@ -80,7 +81,8 @@ class PullDesk {
     PullQuestion question;
     Answer answer;
     TimePoint deadline;
-    bool fresh = true;  ///< has not looked yet
+    std::uint64_t number = 0;  ///< in `wanted_`
+    bool fresh = true;         ///< has not looked yet
   };
   Result<void> check(const PullQuestion& question);
   Result<std::vector<PulledEvent>> look(PullQuestion& question);
@@ -89,26 +91,32 @@ class PullDesk {
                                             const std::string& secret);
   Duration rest_of(const std::string& handler_name);
   bool serve(Waiter& waiter, TimePoint now);
+  [[nodiscard]] bool wants(const Route& route) const;
+  void answer(Waiter& waiter, Result<std::vector<PulledEvent>> events);
 
   store::Store& store_;
   PullSettling& settling_;
   PullPresence& presence_;
-  PullDeskOptions options_;
+  PullClaimsOptions options_;
   RegistryView registry_;
-  Doorbell bell_;
-  std::atomic<bool> rung_ = false;
-  std::mutex mutex_;
+  WakeSignal signal_;
+  std::atomic<bool> woken_ = false;
+  mutable std::mutex mutex_;
   std::set<std::string, std::less<>> reserved_;
   std::vector<Waiter> arrived_;
+  std::map<std::uint64_t, Subscription>
+      wanted_;  ///< of everyone who has no answer yet, from the moment of the question
+  std::uint64_t questions_ = 0;
   std::atomic<std::size_t> waiting_count_ = 0;
   bool stopped_ = false;
-  // The desk's thread alone:
+  // Its thread alone:
   std::vector<Waiter> waiting_;
   ClaimObserver observer_;
   std::set<std::string, std::less<>> declared_;              ///< handlers that were subscribed from here
   TimePoint refreshed_{};                                    ///< the registry
   std::map<std::string, TimePoint, std::less<>> next_look_;  ///< by handler: nothing was there; look again then
   std::jthread thread_;
+  Notifier::Registration registration_;  // last: nobody wakes what is gone
 };
 
 }  // namespace sluice::runtime

@@ -1,12 +1,12 @@
-// What the tests of the pull API share: a desk on a real store, which the test steps by hand.
+// What the tests of the pull API share: a claims on a real store, which the test steps by hand.
 #pragma once
 
 #include <deque>
 #include <optional>
 
-#include "runtime/pull_desk.hpp"
-#include "runtime/runtime_fixture.hpp"
+#include "runtime/pull_claims.hpp"
 #include "tests/support/faulty_store.hpp"
+#include "tests/support/runtime_fixture.hpp"
 
 namespace sluice::runtime {
 
@@ -24,7 +24,7 @@ class PullFixture : public testing::Test {
   /// The answer, once there is one.
   const Answered& ask(PullQuestion question) {
     Answered& answer = answers.emplace_back();
-    desk.ask(std::move(question), [&answer](Result<std::vector<PulledEvent>> given) {
+    claims.ask(std::move(question), [&answer](Result<std::vector<PulledEvent>> given) {
       EXPECT_FALSE(answer) << "answered twice";
       answer = std::move(given);
     });
@@ -33,7 +33,7 @@ class PullFixture : public testing::Test {
   /// Asks without waiting.
   std::vector<PulledEvent> pull(PullQuestion question = a_question()) {
     const Answered& answer = ask(std::move(question));
-    desk.step();
+    claims.step();
     if (!answer || !*answer) throw std::runtime_error(answer ? answer->error().message : "no answer");
     return **answer;
   }
@@ -54,10 +54,10 @@ class PullFixture : public testing::Test {
                         {},
                         {[](const std::string&) { return without_jitter(); }, [] { return 0.5; },
                          [this](FailureNotice notice) { failures.push_back(std::move(notice)); }}};
-  std::deque<Answered> answers;  // before the desk, which gives some of them at its end
+  std::deque<Answered> answers;  // before the claims, which gives some of them at its end
   telemetry::Registry metric_registry;
   telemetry::MetricSet metrics{metric_registry};
-  PullDesk desk{faulty, settling, presence, {.metrics = &metrics}};
+  PullClaims claims{faulty, settling, presence, {.metrics = &metrics}};
 };
 
 }  // namespace sluice::runtime

@@ -1,9 +1,10 @@
-#include "runtime/pull_desk.hpp"
+#include "runtime/pull_claims.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "runtime/vain_looks.hpp"
+#include "core/try.hpp"
+#include "runtime/backoff.hpp"
 
 namespace sluice::runtime {
 namespace {
@@ -26,33 +27,39 @@ const Subscription* find(const RegistrySnapshot& registry, const std::string& ha
 
 }  // namespace
 
-PullDesk::PullDesk(store::Store& store, PullSettling& settling, PullPresence& presence, PullDeskOptions options)
+PullClaims::PullClaims(store::Store& store, PullSettling& settling, PullPresence& presence, PullClaimsOptions options)
     : store_(store),
       settling_(settling),
       presence_(presence),
       options_(std::move(options)),
       registry_(store, {options_.generation, 3 * PullPresence::kInterval}),
-      observer_(options_.metrics) {}
+      observer_(options_.metrics) {
+  if (options_.notifier == nullptr) return;
+  registration_ = options_.notifier->add({[this](const Route& route) { return wants(route); }, [this] { wake(); }});
+}
 
-PullDesk::~PullDesk() { stop(); }
+PullClaims::~PullClaims() {
+  registration_.reset();
+  stop();
+}
 
-void PullDesk::start() {
+void PullClaims::start() {
   thread_ = std::jthread{[this](const std::stop_token& stop) {
-    VainLooks vain_looks;
+    IdleBackoff idle_backoff;
     while (!stop.stop_requested()) {
-      const std::uint64_t seen = bell_.rings();
+      const std::uint64_t seen = signal_.count();
       const std::size_t waiting = waiting_count_;
-      const auto begun = VainLooks::Clock::now();
+      const auto begun = IdleBackoff::Clock::now();
       const Duration rest = step();
-      // Nobody who waits got an answer: it was a look in vain.
-      if (waiting_count_ >= waiting) vain_looks.note(VainLooks::Clock::now() - begun);
-      bell_.rest(stop, rest, seen);
-      vain_looks.keep_distance(stop);
+      // Nobody who waits got an answer: the claims were in vain.
+      if (waiting_count_ >= waiting) idle_backoff.found_nothing(IdleBackoff::Clock::now() - begun);
+      signal_.rest(stop, rest, seen);
+      idle_backoff.wait(stop);
     }
   }};
 }
 
-void PullDesk::stop() {
+void PullClaims::stop() {
   thread_ = {};
   std::vector<Waiter> left;
   {
@@ -62,19 +69,19 @@ void PullDesk::stop() {
   }
   std::move(waiting_.begin(), waiting_.end(), std::back_inserter(left));
   waiting_.clear();
-  for (Waiter& waiter : left) waiter.answer(std::vector<PulledEvent>{});
+  for (Waiter& waiter : left) answer(waiter, std::vector<PulledEvent>{});
 }
 
-void PullDesk::reserve(std::set<std::string, std::less<>> handlers) {
+void PullClaims::reserve(std::set<std::string, std::less<>> handlers) {
   const std::lock_guard lock{mutex_};
   reserved_ = std::move(handlers);
 }
 
-Result<void> PullDesk::check(const PullQuestion& question) {
+Result<void> PullClaims::check(const PullQuestion& question) {
   const Subscription& wanted = question.subscription;
   if (auto checked = PullWorker{wanted.handler_name, question.worker}.validate(); !checked) return checked;
   if (!wanted.event_types.empty()) {
-    if (auto checked = wanted.validate(); !checked) return checked;
+    SLUICE_CHECK(wanted.validate());
   }
   const std::lock_guard lock{mutex_};
   if (reserved_.contains(wanted.handler_name)) {
@@ -85,7 +92,7 @@ Result<void> PullDesk::check(const PullQuestion& question) {
   return {};
 }
 
-void PullDesk::ask(PullQuestion question, Answer answer) {
+void PullClaims::ask(PullQuestion question, Answer answer) {
   if (auto checked = check(question); !checked) return answer(std::move(checked).error());
   Waiter waiter{std::move(question), std::move(answer), {}};
   waiter.deadline = std::chrono::steady_clock::now() + waiter.question.wait;
@@ -98,25 +105,43 @@ void PullDesk::ask(PullQuestion question, Answer answer) {
       refused = Error{ErrorCode::exhausted, Retry::safe, "too many workers are waiting for events", {}, {}};
     } else {
       ++waiting_count_;
+      waiter.number = ++questions_;
+      wanted_.emplace(waiter.number, waiter.question.subscription);
       arrived_.push_back(std::move(waiter));
     }
   }
   if (refused) return waiter.answer(*std::move(refused));
-  bell_.ring();
+  signal_.wake_all();
 }
 
-void PullDesk::wake() {
-  rung_ = true;
-  bell_.ring();
+void PullClaims::wake() {
+  woken_ = true;
+  signal_.wake_all();
+}
+
+// Before a question without event types is looked at, nobody knows what it is about.
+bool PullClaims::wants(const Route& route) const {
+  const std::lock_guard lock{mutex_};
+  return std::any_of(wanted_.begin(), wanted_.end(), [&](const auto& entry) {
+    return entry.second.event_types.empty() || entry.second.matches(route);
+  });
+}
+
+void PullClaims::answer(Waiter& waiter, Result<std::vector<PulledEvent>> events) {
+  {
+    const std::lock_guard lock{mutex_};
+    wanted_.erase(waiter.number);
+  }
+  waiter.answer(std::move(events));
 }
 
 // Known to the registry as it asks, and listed as alive.
-Result<void> PullDesk::enlist(PullQuestion& question) {
+Result<void> PullClaims::enlist(PullQuestion& question) {
   Subscription& wanted = question.subscription;
   // An operator may have taken the subscription away since.
   const TimePoint now = std::chrono::steady_clock::now();
   if (now - refreshed_ >= kRegistryAge || find(*registry_.current(), wanted.handler_name) == nullptr) {
-    if (auto fresh = registry_.refresh(); !fresh) return fresh;
+    SLUICE_CHECK(registry_.refresh());
     refreshed_ = now;
   }
   const auto registry = registry_.current();
@@ -129,19 +154,18 @@ Result<void> PullDesk::enlist(PullQuestion& question) {
   if (known == nullptr || *known != wanted || !declared_.contains(wanted.handler_name)) {
     if (auto done = store_.subscribe(options_.generation, std::span{&wanted, 1}, "pull"); !done) return done;
     declared_.insert(wanted.handler_name);
-    if (auto fresh = registry_.refresh(); !fresh) return fresh;
+    SLUICE_CHECK(registry_.refresh());
   }
   return presence_.note({wanted.handler_name, question.worker});
 }
 
-Result<std::vector<PulledEvent>> PullDesk::hand_out(std::vector<store::ClaimedEvent> events,
-                                                    const PullQuestion& question, const std::string& secret) {
+Result<std::vector<PulledEvent>> PullClaims::hand_out(std::vector<store::ClaimedEvent> events,
+                                                      const PullQuestion& question, const std::string& secret) {
   const std::string& handler = question.subscription.handler_name;
   std::vector<store::HandledKey> keys;
   for (const store::ClaimedEvent& event : events) keys.push_back({handler, event.envelope.idempotency_key()});
-  auto found = store_.already_handled(keys);
-  if (!found) return std::move(found).error();
-  const std::set<store::HandledKey> handled(found->begin(), found->end());
+  SLUICE_TRY(auto found, store_.already_handled(keys));
+  const std::set<store::HandledKey> handled(found.begin(), found.end());
   std::vector<PulledEvent> pulled;
   std::vector<store::ClaimedEvent> known;
   for (store::ClaimedEvent& event : events) {
@@ -158,11 +182,10 @@ Result<std::vector<PulledEvent>> PullDesk::hand_out(std::vector<store::ClaimedEv
   return pulled;
 }
 
-Result<std::vector<PulledEvent>> PullDesk::look(PullQuestion& question) {
-  if (auto enlisted = enlist(question); !enlisted) return std::move(enlisted).error();
+Result<std::vector<PulledEvent>> PullClaims::look(PullQuestion& question) {
+  SLUICE_CHECK(enlist(question));
   // Before the claim: what cannot be handed out is not claimed.
-  const auto secret = settling_.tokens().secret();
-  if (!secret) return secret.error();
+  SLUICE_TRY(const auto secret, settling_.tokens().secret());
   const Subscription& subscription = question.subscription;
   store::ClaimRequest request;
   request.generation = options_.generation;
@@ -180,10 +203,10 @@ Result<std::vector<PulledEvent>> PullDesk::look(PullQuestion& question) {
   }
   observer_.claimed(events->size(), request.limit, between(begun, std::chrono::steady_clock::now()));
   if (events->empty()) return std::vector<PulledEvent>{};
-  return hand_out(*std::move(events), question, *secret);
+  return hand_out(*std::move(events), question, secret);
 }
 
-Duration PullDesk::rest_of(const std::string& handler_name) {
+Duration PullClaims::rest_of(const std::string& handler_name) {
   const auto due = store_.next_due(options_.generation, {handler_name});
   const auto now = due && *due ? store_.now() : Result<Timestamp>{Timestamp{}};
   if (!due || !*due || !now) return options_.poll;
@@ -191,7 +214,7 @@ Duration PullDesk::rest_of(const std::string& handler_name) {
 }
 
 // True when the waiter has its answer.
-bool PullDesk::serve(Waiter& waiter, TimePoint now) {
+bool PullClaims::serve(Waiter& waiter, TimePoint now) {
   const std::string& handler = waiter.question.subscription.handler_name;
   const auto next = next_look_.find(handler);
   const bool may_find = next == next_look_.end() || next->second <= now;
@@ -199,22 +222,24 @@ bool PullDesk::serve(Waiter& waiter, TimePoint now) {
     waiter.fresh = false;
     auto found = look(waiter.question);
     if (!found || !found->empty()) {
-      waiter.answer(std::move(found));
+      answer(waiter, std::move(found));
       return true;
     }
     next_look_[handler] = now + rest_of(handler);
+    const std::lock_guard lock{mutex_};
+    wanted_[waiter.number] = waiter.question.subscription;
   }
   if (waiter.deadline > now) {
-    // Says so also while nothing is found. A failure shows at the next look.
+    // Says so also while nothing is found. A failure shows at the next claim.
     static_cast<void>(presence_.note({handler, waiter.question.worker}).has_value());
     return false;
   }
-  waiter.answer(std::vector<PulledEvent>{});
+  answer(waiter, std::vector<PulledEvent>{});
   return true;
 }
 
-Duration PullDesk::step() {
-  if (rung_.exchange(false)) next_look_.clear();
+Duration PullClaims::step() {
+  if (woken_.exchange(false)) next_look_.clear();
   {
     const std::lock_guard lock{mutex_};
     std::move(arrived_.begin(), arrived_.end(), std::back_inserter(waiting_));

@@ -1,9 +1,9 @@
-#include "runtime/pull_desk.hpp"
+#include "runtime/pull_claims.hpp"
 
 #include <gmock/gmock.h>
 
-#include "runtime/pull_fixture.hpp"
 #include "runtime/reaper.hpp"
+#include "tests/support/pull_fixture.hpp"
 
 namespace sluice::runtime {
 namespace {
@@ -11,16 +11,16 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 
-class PullDeskTest : public PullFixture {
+class PullClaimsTest : public PullFixture {
  protected:
   std::string refused_field(PullQuestion question) {
     const Answered& answer = ask(std::move(question));
-    desk.step();
+    claims.step();
     return answer && !*answer ? answer->error().field : "";
   }
 };
 
-TEST_F(PullDeskTest, TheFirstQuestionSubscribesAndClaims) {
+TEST_F(PullClaimsTest, TheFirstQuestionSubscribesAndClaims) {
   const auto ids = store.publish({test::an_event("invoice.sent"), test::an_event("order.placed")});
   PullQuestion question = a_question();
   question.subscription.event_types = {"invoice.*"};
@@ -35,7 +35,7 @@ TEST_F(PullDeskTest, TheFirstQuestionSubscribesAndClaims) {
   EXPECT_EQ(registry->subscriptions[0].subscription, question.subscription);
 }
 
-TEST_F(PullDeskTest, WhatIsPulledCountsAsClaimed) {
+TEST_F(PullClaimsTest, WhatIsPulledCountsAsClaimed) {
   store.publish(test::events(3));
   EXPECT_EQ(pull().size(), 3U);
   EXPECT_EQ(metrics.delivery.claimed_events->value(), 3U);
@@ -45,7 +45,7 @@ TEST_F(PullDeskTest, WhatIsPulledCountsAsClaimed) {
   EXPECT_EQ(metrics.delivery.claims.with({"empty"}).value(), 1U);
 }
 
-TEST_F(PullDeskTest, AWorkerThatAsksIsAlive) {
+TEST_F(PullClaimsTest, AWorkerThatAsksIsAlive) {
   pull();
   const auto workers = store->workers(30s);
   ASSERT_EQ(workers->size(), 1U);
@@ -53,7 +53,7 @@ TEST_F(PullDeskTest, AWorkerThatAsksIsAlive) {
   EXPECT_THAT(workers->front().handlers, ElementsAre("billing.mailer"));
 }
 
-TEST_F(PullDeskTest, AQuestionMayLeaveTheTypesToTheRegistry) {
+TEST_F(PullClaimsTest, AQuestionMayLeaveTheTypesToTheRegistry) {
   PullQuestion question = a_question();
   question.subscription.event_types = {"invoice.*"};
   pull(question);
@@ -64,50 +64,50 @@ TEST_F(PullDeskTest, AQuestionMayLeaveTheTypesToTheRegistry) {
   EXPECT_EQ(refused_field(question), "event_types");
 }
 
-TEST_F(PullDeskTest, OneThatWaitsIsAnsweredWhenTheBellRings) {
+TEST_F(PullClaimsTest, OneThatWaitsIsAnsweredWhenItIsWoken) {
   const Answered& answer = ask(a_question("billing.mailer", 1h));
-  desk.step();
+  claims.step();
   EXPECT_FALSE(answer);
   store.publish(test::events(1));
-  desk.step();
-  EXPECT_FALSE(answer) << "nobody has rung, and it is not time to look";
-  desk.wake();
-  desk.step();
+  claims.step();
+  EXPECT_FALSE(answer) << "nobody has woken, and it is not time to look";
+  claims.wake();
+  claims.step();
   ASSERT_TRUE(answer && *answer);
   EXPECT_EQ((*answer)->size(), 1U);
 }
 
-TEST_F(PullDeskTest, OneThatComesLaterLooksAtOnce) {
+TEST_F(PullClaimsTest, OneThatComesLaterLooksAtOnce) {
   const Answered& first = ask(a_question("billing.mailer", 1h));
-  desk.step();
+  claims.step();
   store.publish(test::events(1));
   EXPECT_EQ(pull().size(), 1U);
   EXPECT_FALSE(first);
 }
 
-TEST_F(PullDeskTest, AnEventIsHandedToOneOfThoseWhoWait) {
+TEST_F(PullClaimsTest, AnEventIsHandedToOneOfThoseWhoWait) {
   const Answered& first = ask(a_question("billing.mailer", 1h));
   const Answered& second = ask(a_question("billing.mailer", 1h));
-  desk.step();
+  claims.step();
   store.publish(test::events(1));
-  desk.wake();
-  desk.step();
+  claims.wake();
+  claims.step();
   EXPECT_TRUE(first);
   EXPECT_FALSE(second);
 }
 
-TEST_F(PullDeskTest, TheRestEndsWhenSomethingFallsDue) {
+TEST_F(PullClaimsTest, TheRestEndsWhenSomethingFallsDue) {
   store::NewEvent later = test::an_event();
   later.delay = 2s;
   store.publish({later});
   const Answered& answer = ask(a_question("billing.mailer", 1h));
-  EXPECT_LE(desk.step(), Duration{2s});
+  EXPECT_LE(claims.step(), Duration{2s});
   EXPECT_FALSE(answer);
 }
 
-TEST_F(PullDeskTest, NobodyWaitingMeansNothingToDo) { EXPECT_GE(desk.step(), Duration{1min}); }
+TEST_F(PullClaimsTest, NobodyWaitingMeansNothingToDo) { EXPECT_GE(claims.step(), Duration{1min}); }
 
-TEST_F(PullDeskTest, AnEventThatItsHandlerHasHandledIsNotHandedOutAgain) {
+TEST_F(PullClaimsTest, AnEventThatItsHandlerHasHandledIsNotHandedOutAgain) {
   const Uuid id = store.publish(test::events(1)).front();
   const auto held = pull();
   ASSERT_EQ(held.size(), 1U);
@@ -121,7 +121,7 @@ TEST_F(PullDeskTest, AnEventThatItsHandlerHasHandledIsNotHandedOutAgain) {
   EXPECT_EQ(store.event(id).status, Status::delivered);
 }
 
-TEST_F(PullDeskTest, QuestionsAreChecked) {
+TEST_F(PullClaimsTest, QuestionsAreChecked) {
   EXPECT_EQ(refused_field(a_question("mailer")), "handler");
   PullQuestion question = a_question();
   question.worker = "two words";
@@ -131,19 +131,19 @@ TEST_F(PullDeskTest, QuestionsAreChecked) {
   EXPECT_NE(refused_field(question), "");
 }
 
-TEST_F(PullDeskTest, WhatTheDaemonDeliversItselfCannotBePulledFor) {
-  desk.reserve({"billing.mailer"});
+TEST_F(PullClaimsTest, WhatTheDaemonDeliversItselfCannotBePulledFor) {
+  claims.reserve({"billing.mailer"});
   EXPECT_EQ(refused_field(a_question()), "handler");
-  desk.reserve({});
+  claims.reserve({});
   EXPECT_TRUE(pull().empty());
 }
 
-TEST_F(PullDeskTest, AStoreThatIsAwayIsToldAndTheNextQuestionWorks) {
+TEST_F(PullClaimsTest, AStoreThatIsAwayIsToldAndTheNextQuestionWorks) {
   store.publish(test::events(1));
   for (int n = 1; n <= 6; ++n) {
     faulty.fail_call(n, test::Fault::before);
     const Answered& answer = ask(a_question());
-    desk.step();
+    claims.step();
     ASSERT_TRUE(answer) << n;
     // It may have needed fewer calls than that.
     faulty.fail_call(0, test::Fault::before, 0);
@@ -158,10 +158,10 @@ TEST_F(PullDeskTest, AStoreThatIsAwayIsToldAndTheNextQuestionWorks) {
   EXPECT_EQ(pull().size(), 1U);
 }
 
-TEST_F(PullDeskTest, AStopAnswersThoseWhoWait) {
-  desk.start();
+TEST_F(PullClaimsTest, AStopAnswersThoseWhoWait) {
+  claims.start();
   const Answered& answer = ask(a_question("billing.mailer", 1h));
-  desk.stop();
+  claims.stop();
   ASSERT_TRUE(answer && *answer);
   EXPECT_TRUE((*answer)->empty());
   const Answered& late = ask(a_question());
@@ -169,8 +169,8 @@ TEST_F(PullDeskTest, AStopAnswersThoseWhoWait) {
   EXPECT_EQ(late->error().code, ErrorCode::unavailable);
 }
 
-TEST_F(PullDeskTest, TooManyWhoWaitAreRefused) {
-  PullDesk small{faulty, settling, presence, {.most_waiting = 1}};
+TEST_F(PullClaimsTest, TooManyWhoWaitAreRefused) {
+  PullClaims small{faulty, settling, presence, {.most_waiting = 1}};
   Answered first;
   Answered second;
   small.ask(a_question("billing.mailer", 1h), [&](auto given) { first = std::move(given); });
@@ -180,18 +180,18 @@ TEST_F(PullDeskTest, TooManyWhoWaitAreRefused) {
   small.stop();
 }
 
-TEST_F(PullDeskTest, ItsThreadAnswersByItself) {
-  desk.start();
+TEST_F(PullClaimsTest, ItsThreadAnswersByItself) {
+  claims.start();
   std::mutex mutex;
   std::condition_variable changed;
   Answered answer;
-  desk.ask(a_question("billing.mailer", 1h), [&](auto given) {
+  claims.ask(a_question("billing.mailer", 1h), [&](auto given) {
     const std::lock_guard lock{mutex};
     answer = std::move(given);
     changed.notify_all();
   });
   store.publish(test::events(1));
-  desk.wake();
+  claims.wake();
   std::unique_lock lock{mutex};
   changed.wait(lock, [&] { return answer.has_value(); });
   ASSERT_TRUE(*answer);
