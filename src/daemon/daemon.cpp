@@ -132,19 +132,19 @@ runtime::SupervisorOptions Daemon::supervisor_options(const config::Config& conf
 }
 
 SurfaceParts Daemon::surface_parts(const config::Config& config) {
-  http::Context desk{parts_.store, parts_.entropy};
-  desk.generation = parts_.generation;
-  desk.retention = config.retention;
-  desk.version = parts_.version;
-  desk.read_only = config.http.read_only;
-  desk.sinks = &delivery_;
-  desk.overview = [this](Duration window) { return overview_.json(window, parts_.entropy.clock()); };
-  desk.metrics = [this](std::string_view accept) { return expose(accept); };
-  desk.ready = [this] { return ready_.load(); };
-  desk.trouble = [this] { return delivery_.trouble(); };
-  desk.wake = [this] { operations_.wake_all(); };
-  desk.claimable = [this] { notifier_.announce(); };
-  return {std::move(desk), parts_.logger, metrics_, notifier_, parts_.uniform01, failure_listener()};
+  http::Context context{parts_.store, parts_.entropy};
+  context.generation = parts_.generation;
+  context.retention = config.retention;
+  context.version = parts_.version;
+  context.read_only = config.http.read_only;
+  context.sinks = &delivery_;
+  context.overview = [this](Duration window) { return overview_.json(window, parts_.entropy.clock()); };
+  context.metrics = [this](std::string_view accept) { return expose(accept); };
+  context.ready = [this] { return ready_.load(); };
+  context.trouble = [this] { return delivery_.trouble(); };
+  context.wake = [this] { operations_.wake_all(); };
+  context.claimable = [this] { notifier_.announce(); };
+  return {parts_.store, std::move(context), parts_.logger, metrics_, notifier_, parts_.uniform01, failure_listener()};
 }
 
 void Daemon::launch(runtime::Service service, runtime::WakeSignal& signal) {

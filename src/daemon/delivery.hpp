@@ -2,7 +2,7 @@
 // exchanged while the process runs. One runtime serves all sinks, and each sink has a pool of workers of its own: one
 // that is slow or away holds up no other.
 //
-// Thread-safety: the sink desk may be used from any thread; start, reload and stop from the owner's.
+// Thread-safety: the sink context may be used from any thread; start, reload and stop from the owner's.
 #pragma once
 
 #include <functional>
@@ -97,7 +97,7 @@ class Delivery final : public http::LocalSinks {
   DeliveryParts parts_;
   mutable SinkBoard board_;
   Leftovers leftovers_;
-  mutable std::mutex mutex_;        // guards the pointer, for the desk
+  mutable std::mutex mutex_;        // guards the pointer, for the context
   std::shared_ptr<Shift> current_;  // none: stopped
 };
 

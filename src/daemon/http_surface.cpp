@@ -17,12 +17,12 @@ constexpr int kPoolThreads = 4;
 constexpr std::size_t kMostWaiting = 256;
 
 http::PublishEndpointOptions publish_options(const config::Config& config, const SurfaceParts& parts,
-                                         http::RunElsewhere elsewhere) {
+                                             http::RunElsewhere elsewhere) {
   EnvelopeLimits limits;
   limits.payload_bytes = config.payload_max_bytes;
-  return {parts.desk.entropy,
+  return {parts.context.entropy,
           limits,
-          parts.desk.generation,
+          parts.context.generation,
           parts.logger,
           [&traffic = parts.metrics.traffic](std::string_view outcome, std::size_t events) {
             traffic.published.with({"http", std::string{outcome}}).add(events);
@@ -32,7 +32,7 @@ http::PublishEndpointOptions publish_options(const config::Config& config, const
 
 runtime::PullSettlingOptions settling_options(const config::Config& config, const SurfaceParts& parts) {
   return {[retry = config.retry](const std::string&) { return retry; }, parts.uniform01, parts.on_failed,
-          &parts.metrics, parts.desk.claimable};
+          &parts.metrics, parts.context.claimable};
 }
 
 runtime::PullClaimsOptions pull_options(const config::Config& config, Generation generation,
@@ -94,19 +94,19 @@ double steady_seconds() {
 }  // namespace
 
 HttpSurface::HttpSurface(const config::Config& config, SurfaceParts parts)
-    : desk_(parts.desk),
+    : context_(parts.context),
       logger_(parts.logger),
       traffic_(parts.metrics.traffic),
-      presence_(desk_.store, desk_.generation),
-      settling_(desk_.store, presence_, logger_, settling_options(config, parts)),
-      pulling_(desk_.store, settling_, presence_, pull_options(config, desk_.generation, parts)),
-      generations_(desk_.store),
-      queue_(desk_.store, queue_options(parts.notifier)),
+      presence_(parts.store, context_.generation),
+      settling_(parts.store, presence_, logger_, settling_options(config, parts)),
+      pulling_(parts.store, settling_, presence_, pull_options(config, context_.generation, parts)),
+      generations_(context_.store),
+      queue_(context_.store, queue_options(parts.notifier)),
       publishing_(
-          queue_, desk_.store,
+          queue_, context_.store,
           publish_options(config, parts, [this](std::function<void()> work) { return pool_.run(std::move(work)); })),
-      mcp_(desk_, mcp_options(config)),
-      streams_(desk_),
+      mcp_(context_, mcp_options(config)),
+      streams_(context_),
       pool_(kPoolThreads, kMostWaiting) {}
 
 ops::PublishQueueOptions HttpSurface::queue_options(runtime::Notifier& notifier) {
@@ -117,7 +117,7 @@ ops::PublishQueueOptions HttpSurface::queue_options(runtime::Notifier& notifier)
   };
   options.check = [this](const store::NewEvent& event) {
     // Our own workers are there, or will be in a moment.
-    return event.generation == desk_.generation ? Result<void>{} : generations_(event);
+    return event.generation == context_.generation ? Result<void>{} : generations_(event);
   };
   return options;
 }
@@ -147,7 +147,7 @@ Result<std::shared_ptr<const http::Application>> HttpSurface::application(const 
   SLUICE_TRY(auto rules, rules_of(config));
   pulling_.reserve(own_handlers(config));
   http::Router router =
-      http::api_router({desk_, publishing_, mcp_, streams_, {pulling_, settling_}},
+      http::api_router({context_, publishing_, mcp_, streams_, {pulling_, settling_}},
                        {config.declared.hooks, config.http.prefix, [this](const std::string& source, int status) {
                           traffic_.inbox.with({source, std::string{hook_outcome(status)}}).add();
                         }});
@@ -173,7 +173,7 @@ void HttpSurface::run_streams(const std::stop_token& stop) {
   std::condition_variable_any never;
   std::unique_lock lock{mutex};
   while (!stop.stop_requested()) {
-    const Duration rest = streams_.step(desk_.entropy.clock());
+    const Duration rest = streams_.step(context_.entropy.clock());
     never.wait_for(lock, stop, rest, [] { return false; });
   }
   streams_.close();

@@ -26,7 +26,7 @@ namespace sluice::daemon {
 
 struct SurfaceParts {
   store::Store& store;  ///< for workers that pull
-  http::Context desk;
+  http::Context context;
   telemetry::Logger logger;
   telemetry::MetricSet& metrics;
   runtime::Notifier& notifier;  ///< outlives it
@@ -59,7 +59,7 @@ class HttpSurface {
   [[nodiscard]] Result<std::shared_ptr<const http::Application>> application(const config::Config& config);
   void run_streams(const std::stop_token& stop);
 
-  http::Context desk_;
+  http::Context context_;
   telemetry::Logger logger_;
   telemetry::TrafficMetrics& traffic_;
   runtime::PullPresence presence_;

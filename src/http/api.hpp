@@ -21,7 +21,7 @@ struct ApiParts {
   PublishEndpoint& publishing;
   McpEndpoint& mcp;
   EventStream& streams;
-  ClaimsDesk claims;
+  PullApi claims;
 };
 
 struct ApiOptions {

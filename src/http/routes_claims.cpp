@@ -45,11 +45,11 @@ Response answer_of(const Result<std::vector<runtime::PulledEvent>>& pulled) {
   return json_response(200, JsonObject{}.array("claims", claims).str());
 }
 
-void ask(const ClaimsDesk& desk, const Call& call, Respond respond) {
+void ask(const PullApi& pull, const Call& call, Respond respond) {
   if (media_type(call.request) != "application/json") return respond(not_json());
   auto question = read_question(call.request.body, unnamed_worker(call));
   if (!question) return respond(problem(question.error()));
-  desk.asking.ask(*std::move(question),
+  pull.asking.ask(*std::move(question),
                   [respond = std::move(respond)](const Result<std::vector<runtime::PulledEvent>>& pulled) {
                     respond(answer_of(pulled));
                   });
@@ -67,17 +67,17 @@ std::string to_json(const SettleEntry& entry, const runtime::PullVerdict& verdic
   return object.str();
 }
 
-Response settle(const ClaimsDesk& desk, const Call& call) {
+Response settle(const PullApi& pull, const Call& call) {
   if (media_type(call.request) != "application/json") return not_json();
-  const auto now = desk.settling.now();
+  const auto now = pull.settling.now();
   if (!now) return problem(now.error());
-  const auto entries = read_settlements(call.request.body, *now, desk.settling.tokens());
+  const auto entries = read_settlements(call.request.body, *now, pull.settling.tokens());
   if (!entries) return problem(entries.error());
   std::vector<runtime::PullSettlement> settlements;
   for (const SettleEntry& entry : *entries) {
     if (entry.settlement) settlements.push_back(*entry.settlement);
   }
-  const auto verdicts = desk.settling.settle(settlements);
+  const auto verdicts = pull.settling.settle(settlements);
   if (!verdicts) return problem(verdicts.error());
   std::vector<std::string> settled;
   settled.reserve(entries->size());
@@ -89,9 +89,9 @@ Response settle(const ClaimsDesk& desk, const Call& call) {
 }
 
 // What is no claim cannot be kept: its holder had better stop.
-Response heartbeat(const ClaimsDesk& desk, const Call& call) {
+Response heartbeat(const PullApi& pull, const Call& call) {
   if (media_type(call.request) != "application/json") return not_json();
-  const auto body = read_heartbeat(call.request.body, desk.settling.tokens());
+  const auto body = read_heartbeat(call.request.body, pull.settling.tokens());
   if (!body) return problem(body.error());
   std::vector<runtime::PullToken> tokens;
   std::vector<std::size_t> places;  // of the tokens in the request
@@ -108,7 +108,7 @@ Response heartbeat(const ClaimsDesk& desk, const Call& call) {
     tokens.push_back(*body->tokens[i]);
     places.push_back(i);
   }
-  const auto positions = desk.settling.heartbeat(tokens, body->ttl);
+  const auto positions = pull.settling.heartbeat(tokens, body->ttl);
   if (!positions) return problem(positions.error());
   for (const std::size_t position : *positions) lost_places.insert(places[position]);
   std::vector<std::string> lost;
@@ -131,13 +131,13 @@ Route posting(std::string pattern, std::size_t body_limit) {
 
 }  // namespace
 
-std::vector<Route> claim_routes(const ClaimsDesk& desk) {
+std::vector<Route> claim_routes(const PullApi& pull) {
   Route asking = posting("/v1/claims", kQuestionBytes);
-  asking.later = [desk](const Call& call, Respond respond) { ask(desk, call, std::move(respond)); };
+  asking.later = [pull](const Call& call, Respond respond) { ask(pull, call, std::move(respond)); };
   Route settling = posting("/v1/claims/settle", kReportBytes);
-  settling.answer = [desk](const Call& call) { return settle(desk, call); };
+  settling.answer = [pull](const Call& call) { return settle(pull, call); };
   Route renewing = posting("/v1/claims/heartbeat", kReportBytes);
-  renewing.answer = [desk](const Call& call) { return heartbeat(desk, call); };
+  renewing.answer = [pull](const Call& call) { return heartbeat(pull, call); };
   return {std::move(asking), std::move(settling), std::move(renewing)};
 }
 

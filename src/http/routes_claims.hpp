@@ -9,12 +9,12 @@
 
 namespace sluice::http {
 
-struct ClaimsDesk {
+struct PullApi {
   runtime::PullClaims& asking;
   runtime::PullSettling& settling;
 };
 
-/// What the desk refers to outlives the server.
-std::vector<Route> claim_routes(const ClaimsDesk& desk);
+/// What the pull refers to outlives the server.
+std::vector<Route> claim_routes(const PullApi& pull);
 
 }  // namespace sluice::http

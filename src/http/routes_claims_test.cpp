@@ -28,7 +28,7 @@ class ClaimRoutes : public testing::Test {
       if (route.answer) return route.answer(call);
       std::optional<Response> answer;
       route.later(call, [&](Response response) { answer = std::move(response); });
-      desk_.step();
+      pulling_.step();
       return answer.value_or(Response{});
     }
     return {};
@@ -68,8 +68,8 @@ class ClaimRoutes : public testing::Test {
   test::EmbeddedStore store_;
   runtime::PullPresence presence_{*store_, kFirstGeneration};
   runtime::PullSettling settling_{*store_, presence_, {}, {{}, [] { return 0.5; }}};
-  runtime::PullClaims desk_{*store_, settling_, presence_, {}};
-  std::vector<Route> routes_ = claim_routes({desk_, settling_});
+  runtime::PullClaims pulling_{*store_, settling_, presence_, {}};
+  std::vector<Route> routes_ = claim_routes({pulling_, settling_});
 };
 
 TEST_F(ClaimRoutes, AnEventIsClaimedAndSettled) {

@@ -35,8 +35,8 @@ struct AlertsOptions {
 class Alerts {
  public:
   /// The store outlives the alerts. Nothing is sent before start().
-  Alerts(std::vector<std::unique_ptr<alert::AlertChannel>> channels, store::Administering& store,
-         telemetry::Logger logger, AlertsOptions options);
+  Alerts(std::vector<std::unique_ptr<alert::AlertChannel>> channels, store::Observing& store, telemetry::Logger logger,
+         AlertsOptions options);
   ~Alerts();
   Alerts(const Alerts&) = delete;
   Alerts& operator=(const Alerts&) = delete;
@@ -63,7 +63,7 @@ class Alerts {
   void run_throttle(const std::stop_token& stop);
   void run_post(AlertPost& post);
 
-  store::Administering& store_;
+  store::Observing& store_;
   telemetry::Logger logger_;
   AlertsOptions options_;
   AlertThrottle throttle_;

@@ -32,7 +32,7 @@ Result<void> PullWorker::validate() const {
   return invalid("worker", "worker must be 1 to 64 letters, digits and any of . _ : - @ [ ]");
 }
 
-PullPresence::PullPresence(store::Observing& store, Generation generation) : store_(store), generation_(generation) {}
+PullPresence::PullPresence(store::Claiming& store, Generation generation) : store_(store), generation_(generation) {}
 
 bool PullPresence::is_due(const std::string& identity, TimePoint now) {
   const std::lock_guard lock{mutex_};

@@ -18,7 +18,7 @@
 #include "core/settle.hpp"
 #include "runtime/pull_token.hpp"
 #include "runtime/work.hpp"
-#include "store/observe.hpp"
+#include "store/claim.hpp"
 #include "store/store.hpp"
 #include "telemetry/log.hpp"
 #include "telemetry/metrics_set.hpp"
@@ -43,7 +43,7 @@ struct PullWorker {
 class PullPresence {
  public:
   /// The store outlives it.
-  PullPresence(store::Observing& store, Generation generation);
+  PullPresence(store::Claiming& store, Generation generation);
 
   /// Says that the worker is there, unless it was said a moment ago.
   Result<void> note(const PullWorker& worker);
@@ -55,7 +55,7 @@ class PullPresence {
   using TimePoint = std::chrono::steady_clock::time_point;
   bool is_due(const std::string& identity, TimePoint now);
 
-  store::Observing& store_;
+  store::Claiming& store_;
   Generation generation_;
   std::mutex mutex_;
   std::map<std::string, TimePoint> noted_;

@@ -8,6 +8,7 @@
 
 #include <sluice/result.hpp>
 #include "config/config.hpp"
+#include "host/entropy.hpp"
 #include "sink/sink.hpp"
 #include "sink/switched_sink.hpp"
 #include "telemetry/log.hpp"

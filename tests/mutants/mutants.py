@@ -14,7 +14,8 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
-from table import CONTROLS, MUTANTS  # noqa: E402
+from mutant import CONTROLS  # noqa: E402
+from table import MUTANTS  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TREE = ROOT / "build" / "mutants" / "tree"

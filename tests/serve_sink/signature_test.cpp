@@ -73,7 +73,7 @@ TEST_F(HttpSinkTest, ASignatureThatBecameOldWhileWaitingIsMadeAnew) {
   options.request.keys = {bytes_of(kNew)};
   // Between the making of the request and its turn, ten minutes pass.
   std::atomic<int> asked = 0;
-  options.clock = [&asked] { return sink::wall_clock() - (asked++ == 0 ? 10min : 0min); };
+  options.clock = [&asked] { return host::wall_clock() - (asked++ == 0 ? 10min : 0min); };
   EXPECT_EQ(deliver_one(options).kind, Verdict::Kind::handled);
   const std::string request = receiver.next();
   EXPECT_EQ(Verifier{}(kNew, member(request, "headers"), member(request, "body")), "verified");

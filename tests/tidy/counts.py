@@ -2,6 +2,7 @@
 import json
 import re
 import runpy
+import sys
 from pathlib import Path
 
 from tree import Problem, line_of
@@ -72,6 +73,7 @@ def _version(store):
 
 
 def _guards(table):
+    sys.path.insert(0, str(table.parent))
     module = runpy.run_path(str(table))
     counts = {f"guards: {name}": len(module[listed]) for name, listed in GUARDS.items()}
     return {"guards": len(module["MUTANTS"]), **counts}

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "host/entropy.hpp"
 #include "sink/sink.hpp"
 #include "sink/switched_sink.hpp"
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/ip_address.hpp"
+#include "host/entropy.hpp"
 #include "sink/http/circuit_breaker.hpp"
 #include "sink/http/http_verdict.hpp"
 #include "sink/http/request.hpp"
@@ -30,8 +31,8 @@ struct HttpSinkOptions {
   std::vector<Network> allowed;  ///< addresses beyond those of the Internet
   StatusRules statuses;
   BreakerRules breaker;
-  int concurrency = 64;                           ///< requests at the same time
-  double rate = 0;                                ///< per second; 0: no limit
+  int concurrency = 64;                                 ///< requests at the same time
+  double rate = 0;                                      ///< per second; 0: no limit
   std::function<Timestamp()> clock = host::wall_clock;  ///< the store's time
 };
 
