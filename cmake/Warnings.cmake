@@ -18,6 +18,8 @@ function(sluice_target name)
   target_compile_options(${name} PRIVATE -UNDEBUG)
   if(SLUICE_SANITIZE)
     target_compile_options(${name} PRIVATE -fsanitize=${SLUICE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+    # What the sanitizers add hides from the compiler that a value is there: it warns of ones that are.
+    target_compile_options(${name} PRIVATE -Wno-maybe-uninitialized)
     target_link_options(${name} PUBLIC -fsanitize=${SLUICE_SANITIZE})
   endif()
   if(ARG_OUTSIDE)

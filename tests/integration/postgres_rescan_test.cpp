@@ -101,5 +101,32 @@ TEST_F(PostgresRescan, WhoLeavesItToAnotherThreadComesBack) {
   EXPECT_EQ(found, 1U);
 }
 
+// Two services share a key: the one whose event was parked behind the other's is told when its turn has come.
+TEST_F(PostgresRescan, WhoServesAnEventThatWasParkedIsNotified) {
+  session.must(
+      "select core.subscribe(1, array['a.h', 'b.h'], '[[\"a\"], [\"b\"]]', array[null, null]::text[], "
+      "array[null, null]::text[])");
+  session.must(
+      "insert into core.outbox (event_type, source, generation, payload, ordering_key) "
+      "select t, 'worlds', 1, '{}', 'k' from unnest(array['a', 'b']) t");
+  const auto store = open();
+  const auto claim_of = [&](const char* type) {
+    auto claimed = store->claim({.worker = "w", .interests = {{.event_type = type}}});
+    EXPECT_TRUE(claimed) << (claimed ? "" : claimed.error().message);
+    return claimed ? *std::move(claimed) : std::vector<store::ClaimedEvent>{};
+  };
+  const auto first = claim_of("a");
+  ASSERT_EQ(first.size(), 1U);
+  while (session.must("select blocked_since is not null from core.outbox where event_type = 'b'").value() != "t") {
+    ASSERT_TRUE(claim_of("b").empty());
+  }
+  SqlSession listener{database.url()};
+  listener.must("listen outbox_gen_1");
+  ASSERT_TRUE(store->settle(std::vector<store::SettleItem>{
+      {.claim = first.front().claim, .settlement = {}, .handled_by = {}, .idempotency_key = {}}}));
+  EXPECT_TRUE(listener.wait_notification());
+  EXPECT_EQ(claim_of("b").size(), 1U);
+}
+
 }  // namespace
 }  // namespace sluice::test

@@ -99,12 +99,18 @@ begin
         set retry_after = now(), blocked_since = null
         where o.id = v_parked.id and o.status = 'pending' and o.blocked_since is not null;
         if core.outbox_subscribed(v_parked) then
+            -- Who serves it may be another process, and rest until the event would have been due. One notification for all
+            -- keys of a transaction: they are the same.
+            perform pg_notify(v_parked.channel, '');
             return;
         end if;
     end loop;
     update core.outbox o
     set retry_after = now(), blocked_since = null
     where o.id = v_new.id and o.status = 'pending' and (o.retry_after is null or o.blocked_since is not null);
+    if found then
+        perform pg_notify(v_new.channel, '');
+    end if;
 end
 $$;
 
