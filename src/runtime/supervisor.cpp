@@ -250,7 +250,7 @@ Service Supervisor::keeper_service() {
 Service Supervisor::presence_service() {
   Service service;
   service.name = "presence";
-  service.round = [this](const std::stop_token&) -> Result<Duration> {
+  service.round = [this, first = std::make_shared<bool>(true)](const std::stop_token&) -> Result<Duration> {
     SLUICE_CHECK(registry_.refresh());
     // Another process with the same handler may have withdrawn it, or somebody has created the database anew. First
     // this: nobody is listed as listening to what it is not subscribed to.
@@ -259,10 +259,12 @@ Service Supervisor::presence_service() {
       logger_.warn("the subscriptions of this worker were gone and are registered again");
       notifier_.announce();
     }
+    // The listener is given until the next sign of life to connect for the first time.
+    const bool starting = std::exchange(*first, false) && listener_.counts().connects == 0;
     const store::WorkerRecord self{options_.worker.identity,
                                    options_.worker.generation,
                                    handler_names_,
-                                   std::string{name(listener_.state())},
+                                   starting ? "starting" : std::string{name(listener_.state())},
                                    {},
                                    {}};
     SLUICE_CHECK(store_.announce(self));
