@@ -238,7 +238,7 @@ GATES = [
     Mutant("start-settings", "A plan is not started with settings out of range", "ops_test", "Operations.AStartChecksReasonKindAndSettings",
            (("src/ops/operations.cpp", "  SLUICE_CHECK(check_settings(settings));\n", ""),)),
     Mutant("reason-blank", "A reason of blanks is none", "ops_test", "Operations.AStartChecksReasonKindAndSettings",
-           (("src/ops/audit.cpp", "if (blank) return", "if (reason.empty()) return"),)),
+           (("src/ops/audit.cpp", "if (blank) return", "if (blank && reason.empty()) return"),)),
     Mutant("plan-kind", "A plan to discard is not started as a replay", "ops_test", "Operations.AStartChecksReasonKindAndSettings",
            (("src/ops/operations.cpp", "if (!kind || planned.progress.kind == *kind) return planned;", "if (true) return planned;"),)),
     integration("retire-gate", "A generation is not retired under an open publisher", "PostgresRetire.WaitsForAPublisherThatIsOlderThanTheDrain",
