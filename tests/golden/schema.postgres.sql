@@ -1731,7 +1731,8 @@ begin
         where o.id = any (p_ids)
         returning o.id)
     select old.id, old.cycle, old.attempts, old.generation from old join moved on moved.id = old.id;
-    perform pg_notify(c.channel, case when cardinality(p_ids) = 1 then p_ids[1]::text else '' end)
+    -- Without the id: only an INSERT names its event, and who inserted it takes that for the echo of its own publish.
+    perform pg_notify(c.channel, '')
     from (select distinct o.channel from core.outbox o where o.id = any (p_ids)) c;
 end
 $$;
