@@ -205,7 +205,7 @@ class PostgresStore final : public Store {
     std::chrono::steady_clock::time_point last{};
     std::chrono::steady_clock::time_point not_before{};  ///< another one so soon would cost too much
     bool owed = false;                                   ///< somebody rests who has not looked at all
-    std::vector<std::string> handlers;  ///< whose it is, sorted
+    std::vector<std::string> handlers;                   ///< whose it is, sorted
   };
   DueLook& due_look(const std::string& key, const ClaimRequest& request);
   Duration due_within(const DueLook& due);
