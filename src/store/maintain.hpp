@@ -10,8 +10,8 @@
 #include <sluice/time.hpp>
 #include <sluice/uuid.hpp>
 #include "core/generation.hpp"
-#include "core/settle.hpp"
 #include "core/retention.hpp"
+#include "core/settle.hpp"
 #include "store/claimed_event.hpp"
 #include "store/diagnosis.hpp"
 #include "store/event_record.hpp"

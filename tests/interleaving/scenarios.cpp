@@ -21,7 +21,7 @@ Scenario late_commits() {
 }
 
 Scenario two_looks() {
-  return {.name = "two looks",
+  return {.name = "two rescans",
           .scripts = [](World& w) -> std::vector<Script> {
             return {{"P1", {w.publish_begun("P1", {"A"}), w.commit("P1")}},
                     {"P2", {w.publish_begun("P2", {"B", "k"}), w.commit("P2")}},
@@ -262,7 +262,7 @@ Scenario crashed_worker() {
 
 Scenario crashed_look() {
   Scenario scenario = late_successor();
-  scenario.name = "crash of a look";
+  scenario.name = "crash of a rescan";
   scenario.scripts = [](World& w) -> std::vector<Script> {
     return {{"P", {w.publish_begun("P", {"B", "k"}), w.commit("P")}},
             {"W1", {w.settle_begun("W1"), w.settle_committed("W1")}},

@@ -61,7 +61,7 @@ class World {
   Step settle_committed(const std::string& session);
   Step look(const std::string& session, const std::string& pattern = {});
   Step look_begun(const std::string& session, const std::string& pattern = {});
-  /// What a process would remember of a look before it tells anybody: for the mutant that trusts it.
+  /// What a process would remember of a rescan before it tells anybody: for the mutant that trusts it.
   Step glance(const std::string& session);
   /// The claims of others run out, and are settled as the reaper does.
   Step expire(const std::string& session);

@@ -5,6 +5,7 @@ A text stands in its file exactly once.
 """
 from mutant import (CLAIM, GENERATIONS, OPERATIONS, ORDERING, PATROL, PG, PUBLISH, RETENTION, RULES, SETTLE, SQLITE, SUBSCRIPTIONS, TRIAGE, Mutant,
                     contract, integration, interleaved)
+from table_ends import ENDS
 
 
 FENCES = [
@@ -91,7 +92,7 @@ MARK = [
                 "PostgresClaim.FindsWhatAnOpenTransactionCommitsAfterThousandsHavePassed",
                 (PG + "postgres_claim.cpp", "if (wants_look_back(**group, about_to_rest, room)) {",
                  "if (wants_look_back(**group, about_to_rest, room) && room < 0) {")),
-    integration("look-back-owed", "A look back that may not be yet is owed, and ends the rest",
+    integration("look-back-owed", "A rescan that may not be yet is owed, and ends the rest",
                 "PostgresClaim.ALookBackThatMayNotBeYetEndsTheRest",
                 (PG + "postgres_rescan.cpp", "  group.owed = true;\n  return false;", "  return false;")),
     integration("known-after-reconnect", "What was learnt before a connection was lost is learnt again",
@@ -241,10 +242,10 @@ WAKING = [
            (("src/runtime/listener_health.cpp", "? times_.safety_poll : std::min(times_.poll, times_.safety_poll);",
              "? times_.safety_poll : times_.safety_poll;"),)),
     Mutant("wake-before-rest", "A wake between the claim and the rest ends the rest", "runtime_test", "WakeSignal.AWakeBeforeTheRestIsNotLost",
-           (("src/runtime/wake_signal.cpp", "return count_ != seen || one_wanted_;", "return (count_ != seen && false) || one_wanted_;"),)),
+           (("src/runtime/service.cpp", "return count_ != seen || one_wanted_;", "return (count_ != seen && false) || one_wanted_;"),)),
     Mutant("wake-one-before-rest", "A wake for one between its empty claim and its rest is not lost", "runtime_test",
            "WakeOrders.NoWakeIsLostBetweenAnEmptyClaimAndTheRest",
-           (("src/runtime/wake_signal.cpp", "  const bool woken = changed_.wait_for(", "  one_wanted_ = false;\n  const bool woken = changed_.wait_for("),)),
+           (("src/runtime/service.cpp", "  const bool woken = changed_.wait_for(", "  one_wanted_ = false;\n  const bool woken = changed_.wait_for("),)),
     Mutant("own-publish-is-news-once", "An event that was not stored here is news when somebody else stores it", "runtime_test",
            "NotifierTest.WhatWasNotStoredIsNewsWhenSomebodyElseStoresIt",
            (("src/runtime/notifier.cpp", "own_.erase(event.envelope.event_id());", "(void)event;"),)),
@@ -272,6 +273,12 @@ GATES = [
     contract("acknowledged-silent", "An acknowledged dead letter no longer counts as one that needs review",
              "TriageContract.AcknowledgedDeadLettersAreNotCountedAsOpen",
              ((PG + "sql/query/dead_unacknowledged.sql", "          and o.failed_at > coalesce(c.acknowledged_at, '-infinity')\n", ""),)),
+    Mutant("payload-measured", "A payload that was measured with the request is held to the limits all the same", "http_test",
+           "PublishRoute.APayloadThatCannotBeStoredIsRefusedWhateverItCameIn",
+           (("src/core/envelope.cpp", "&& measure->is_within(allowed)) return {};", ") return {};"),)),
+    Mutant("measure-member-twice", "A member that comes twice makes a payload one that cannot be stored", "unit_test",
+           "JsonOutline.MeasuresWhatCheckWouldFind",
+           (("src/core/json_scanner.hpp", "    fits_ = false;\n    if (measured_) return true;", "    if (measured_) return true;"),)),
     Mutant("fingerprint-ambiguous", "A beginning that several fingerprints share names none of them", "ops_test",
            "DeadLetters.AFingerprintMayBeGivenByItsBeginning",
            (("src/ops/dead_letters.cpp", "if (found->size() == 1) return found->front();", "if (!found->empty()) return found->front();"),)),
@@ -307,9 +314,9 @@ GATES = [
     integration("generation-exists", "Nobody publishes to a generation that does not exist", "PostgresBounds.PublishNamesTheArgument",
                 (PUBLISH, "if p_generation is not null and not core.generation_exists(p_generation) then", "if false then")),
     Mutant("payload-twice", "A member that comes twice is not stored", "unit_test", "JsonCheck.AMemberThatComesTwiceIsNotStored",
-           (("src/core/json.cpp", "if (same == names.end()) return true;", "if (same == names.end() || storable_) return true;"),)),
+           (("src/core/json_scanner.hpp", "if (same == names.end()) return true;", "if (same == names.end() || storable_) return true;"),)),
     Mutant("payload-digits", "A number counts with all its digits", "unit_test", "Envelope.ThePayloadLimitCountsTheDigitsThatAreStored",
-           (("src/core/json.cpp", "    written_ += number.written_bytes();\n", ""),)),
+           (("src/core/json_scanner.hpp", "    written_ += number.written_bytes();\n", ""),)),
     Mutant("unreadable-row", "A row that cannot be written is claimed without its payload", "delivery_test",
            "ListenerFaults.APayloadThatCannotBeWrittenBecomesADeadLetter",
            ((PG + "postgres_claim.cpp", "if (!rows && pq::is_out_of_memory(rows.error())) {", "if (!rows && false) {"),), outcome="timeout"),
@@ -368,28 +375,6 @@ GATES = [
            (("src/runtime/pull_settling.cpp", "token.claim.claim_seq}, i).second) {", "token.claim.claim_seq}, i).second && i == 0) {"),)),
     Mutant("http-token", "A token that nobody was given opens nothing", "http_test", "Access.AnythingElseIsNobody",
            (("src/http/access.cpp", "if (crypto::equal(token.digest, digest)) found", "if (crypto::equal(token.digest, digest) || !found) found"),)),
-]
-
-ENDS = [
-    contract("expiry-progress", "What is known of each handler outlives an expired claim",
-             "ExpiryContract.WhatIsKnownOfEachHandlerOutlivesAnExpiry",
-             (("src/core/decide.cpp", "if (!attempt.progress.empty()) return expire_several", "if (attempt.attempts < 0) return expire_several"),)),
-    Mutant("expiry-maximum", "A handler that is out of attempts is not run again", "runtime_test",
-           "WorkerAttempts.AHandlerThatIsOutOfAttemptsIsNotRunAgain",
-           (("src/runtime/dispatcher.cpp", "    close_out_of_attempts(works[i], open);\n", "    if (open.empty()) close_out_of_attempts(works[i], open);\n"),)),
-    integration("claims-elsewhere", "The last settle of a batch that another process claimed removes its claim",
-                "PostgresClaim.WhatIsPulledThroughTwoStoresLeavesNothingBehind",
-                (PG + "postgres_settle.cpp", "if (!batches.elsewhere.empty()) {", "if (batches.elsewhere.size() > 1000) {")),
-    integration("claims-close", "A batch of which something is in flight keeps its claim", "PostgresClaim.PartsOfABatchThatIsStillInFlightKeepItsClaim",
-                (SETTLE, "where c.batch = any (p_batches) and not exists (\n", "where c.batch = any (p_batches) or not exists (\n")),
-    integration("prune-in-use", "The mark of a group that is in use is kept", "PostgresClaim.MarksOfGroupsThatAreGoneArePruned",
-                (PG + "postgres_maintain.cpp", "if (group.used >= lately)", "if (group.used < lately)")),
-    contract("operation-count", "Events in flight are counted after an operation has ended",
-             "OperationStepContract.EventsInFlightAreCountedAfterAPauseACancelAndAStop",
-             ((OPERATIONS, "    if v_operation.state = 'planned' then\n        return v_operation;\n    elsif v_live",
-               "    if not v_live then\n        return v_operation;\n    elsif v_live"),)),
-    Mutant("checkpoint-alone", "Nobody checkpoints while another process writes", "sqlite_store_test", "Checkpoints.NobodyCheckpointsWhileAnotherWrites",
-           (("src/store/sqlite/database.cpp", "kCheckpointPages && checkpoint_lock_.try_alone())", "kCheckpointPages && (checkpoint_lock_.try_alone() || true))"),)),
 ]
 
 MUTANTS = FENCES + ONCE + MARK + KEYS + PATROLS + WAKING + GATES + ENDS

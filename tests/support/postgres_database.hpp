@@ -45,6 +45,9 @@ class SqlSession {
   pg_conn* connection_;
 };
 
+/// A database with the schema of these sources, as a copy of one that the processes of a test run migrate once.
+void create_migrated(SqlSession& server, const std::string& server_url, const std::string& name);
+
 class PostgresDatabase {
  public:
   enum class Schema { none, migrated };
