@@ -229,34 +229,6 @@ CREATE FUNCTION core.claims_forgotten(p_batches bigint[]) RETURNS SETOF bigint
     select b.batch from unnest(p_batches) as b(batch)
     where b.batch <> all (array(select c.batch from core.claims c where c.batch = any (p_batches)))
 $$;
-CREATE TABLE core.failure_groups (
-    id bigint NOT NULL,
-    event_type text NOT NULL,
-    source text NOT NULL,
-    target text,
-    failure_class text NOT NULL,
-    fingerprint text NOT NULL,
-    sample_error text NOT NULL,
-    first_seen_at timestamp with time zone DEFAULT now() NOT NULL,
-    last_seen_at timestamp with time zone DEFAULT now() NOT NULL,
-    replayed bigint DEFAULT 0 NOT NULL,
-    acknowledged_at timestamp with time zone,
-    acknowledged_by text DEFAULT ''::text NOT NULL,
-    acknowledged_reason text DEFAULT ''::text NOT NULL
-);
-COMMENT ON TABLE core.failure_groups IS 'Groups of failures: who knows about each, and how often it was replayed';
-CREATE FUNCTION core.group_matches(p_group core.failure_groups, p_filter jsonb) RETURNS boolean
-    LANGUAGE sql STABLE PARALLEL SAFE
-    AS $$
-    select (p_filter ->> 'event_type' is null or p_group.event_type = p_filter ->> 'event_type')
-       and (p_filter ->> 'type_prefix' is null or starts_with(p_group.event_type, p_filter ->> 'type_prefix'))
-       and (p_filter ->> 'source' is null or p_group.source = p_filter ->> 'source')
-       and (p_filter ->> 'target' is null or p_group.target = p_filter ->> 'target')
-       -- `timeout` finds TimeoutError.
-       and (p_filter ->> 'error_class' is null
-            or lower(p_group.failure_class) in (lower(p_filter ->> 'error_class'), lower(p_filter ->> 'error_class') || 'error'))
-       and (p_filter ->> 'fingerprint' is null or p_group.fingerprint = p_filter ->> 'fingerprint')
-$$;
 CREATE FUNCTION core.uuid_v7() RETURNS uuid
     LANGUAGE sql PARALLEL SAFE
     AS $$
@@ -585,6 +557,34 @@ CREATE FUNCTION core.generation_publishers(p_generation bigint) RETURNS TABLE(pi
         select from pg_locks t join writers w on w.virtualtransaction = t.virtualtransaction
         where t.locktype = 'transactionid' and t.transactionid = p.transaction)
     order by 5 nulls first, 1
+$$;
+CREATE TABLE core.failure_groups (
+    id bigint NOT NULL,
+    event_type text NOT NULL,
+    source text NOT NULL,
+    target text,
+    failure_class text NOT NULL,
+    fingerprint text NOT NULL,
+    sample_error text NOT NULL,
+    first_seen_at timestamp with time zone DEFAULT now() NOT NULL,
+    last_seen_at timestamp with time zone DEFAULT now() NOT NULL,
+    replayed bigint DEFAULT 0 NOT NULL,
+    acknowledged_at timestamp with time zone,
+    acknowledged_by text DEFAULT ''::text NOT NULL,
+    acknowledged_reason text DEFAULT ''::text NOT NULL
+);
+COMMENT ON TABLE core.failure_groups IS 'Groups of failures: who knows about each, and how often it was replayed';
+CREATE FUNCTION core.group_matches(p_group core.failure_groups, p_filter jsonb) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+    select (p_filter ->> 'event_type' is null or p_group.event_type = p_filter ->> 'event_type')
+       and (p_filter ->> 'type_prefix' is null or starts_with(p_group.event_type, p_filter ->> 'type_prefix'))
+       and (p_filter ->> 'source' is null or p_group.source = p_filter ->> 'source')
+       and (p_filter ->> 'target' is null or p_group.target = p_filter ->> 'target')
+       -- `timeout` finds TimeoutError.
+       and (p_filter ->> 'error_class' is null
+            or lower(p_group.failure_class) in (lower(p_filter ->> 'error_class'), lower(p_filter ->> 'error_class') || 'error'))
+       and (p_filter ->> 'fingerprint' is null or p_group.fingerprint = p_filter ->> 'fingerprint')
 $$;
 CREATE FUNCTION core.key_floor_advance(p_last bigint) RETURNS void
     LANGUAGE plpgsql

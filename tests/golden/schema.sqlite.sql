@@ -35,6 +35,13 @@ begin
   update outbox set failed_at = strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000Z' where seq = new.seq;
 end;
 
+CREATE TRIGGER outbox_failure_end after update of status on outbox
+  when old.status = 'failed' and new.status <> 'failed'
+begin
+  update failure_groups set replayed = replayed + 1 where id = old.group_id;
+  update outbox set failed_at = null, group_id = null where seq = new.seq and failed_at is not null;
+end;
+
 CREATE TRIGGER outbox_failure_group after update of failed_at on outbox
   when new.status = 'failed' and new.failed_at is not null and new.group_id is null
 begin
@@ -55,13 +62,6 @@ begin
     where fingerprint = coalesce(new.fingerprint, '') and event_type = new.event_type and source = new.source
       and coalesce(target, '') = coalesce(new.target, '') and failure_class = coalesce(new.failure_class, 'Error'))
   where seq = new.seq;
-end;
-
-CREATE TRIGGER outbox_failure_end after update of status on outbox
-  when old.status = 'failed' and new.status <> 'failed'
-begin
-  update failure_groups set replayed = replayed + 1 where id = old.group_id;
-  update outbox set failed_at = null, group_id = null where seq = new.seq and failed_at is not null;
 end;
 
 CREATE TRIGGER outbox_failure_insert after insert on outbox when new.status = 'failed'
@@ -365,7 +365,7 @@ CREATE TABLE outbox (
       check (case when json_valid(progress) then json_type(progress) = 'array' else progress is null end),
   -- The one scope whose workers can go on with the event; empty: any.
   lane text not null default '',
-  -- When the current cycle failed, and in which group of failures; null in every other state. Kept by the
+  -- When it failed since the last replay, and in which group of failures; null in every other state. Kept by the
   -- outbox_failure_* triggers, whoever writes.
   failed_at text,
   group_id integer,
