@@ -85,15 +85,17 @@ class IdleBackoff {
     not_before_ = Clock::now() + std::min<Clock::duration>(kShare * took, kLongestGathering);
   }
 
-  /// How long until the next claim may begin.
-  [[nodiscard]] Clock::duration left() const {
+  /// How long until the next claim may begin. Who has just found something and goes on (`busy`) may know of more: what
+  /// others looked for in vain hardly holds it up.
+  [[nodiscard]] Clock::duration left(bool busy = false) const {
     const std::lock_guard lock{mutex_};
-    return std::max(Clock::duration::zero(), not_before_ - Clock::now());
+    const Clock::duration rest = std::max(Clock::duration::zero(), not_before_ - Clock::now());
+    return busy ? std::min<Clock::duration>(rest, kLongestGathering) : rest;
   }
 
   /// Waits until then, or until a stop is asked for.
-  void wait(const std::stop_token& stop) {
-    const Clock::duration rest = left();
+  void wait(const std::stop_token& stop, bool busy = false) {
+    const Clock::duration rest = left(busy);
     if (rest > Clock::duration::zero()) never_.sleep(stop, std::chrono::ceil<Duration>(rest));
   }
 

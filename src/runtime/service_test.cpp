@@ -190,6 +190,13 @@ TEST(IdleBackoff, SeveralEventsAtOnceAreGivenTimeToGather) {
   EXPECT_LE(backoff.left(), IdleBackoff::Clock::duration{5ms});
 }
 
+TEST(IdleBackoff, WhoHasJustFoundSomethingIsHardlyHeldUpByOthers) {
+  IdleBackoff backoff;
+  backoff.found_nothing(30s);
+  EXPECT_GT(backoff.left(), IdleBackoff::Clock::duration{5ms});
+  EXPECT_LE(backoff.left(true), IdleBackoff::Clock::duration{5ms});
+}
+
 TEST(IdleBackoff, ASingleEventIsNotKeptWaiting) {
   IdleBackoff backoff;
   backoff.found_few(1, 30s);
