@@ -9,6 +9,7 @@
 
 #include "store/postgres/postgres_store.hpp"
 #include "tests/contract/harness.hpp"
+#include "tests/support/partitions.hpp"
 
 namespace sluice::contract {
 namespace {
@@ -90,10 +91,10 @@ std::string template_name(store::Store& store) {
 
 /// A migrated database to copy from. Test processes run side by side and share it; the advisory lock
 /// lets one of them make it. It carries its final name only once it is complete.
-Result<std::string> ensure_template(const std::string& server) {
+Result<std::string> ensure_template(const std::string& server, bool partitions) {
   auto any = open(server, false);
   if (!any) return any.error();
-  const std::string name = template_name(**any);
+  const std::string name = template_name(**any) + (partitions ? "_partitions" : "");
   RawConnection admin{server};
   if (auto locked = admin.run("select pg_advisory_lock(7021001)"); !locked) return locked.error();
   auto existing = admin.run("select 1 from pg_database where datname = '" + name + "'");
@@ -106,6 +107,7 @@ Result<std::string> ensure_template(const std::string& server) {
     auto store = open(url_of(server, draft), false);
     if (!store) return store.error();
     if (auto migrated = (*store)->migrate(); !migrated) return migrated.error();
+    if (auto made = partitions ? test::make_partitions(**store) : Result<void>{}; !made) return made.error();
   }
   // The store's own connections have been closed, but their backends may still be ending.
   auto ended =
@@ -138,7 +140,7 @@ class PostgresUnfinishedPublish final : public UnfinishedPublish {
 
 class PostgresHarness final : public Harness {
  public:
-  explicit PostgresHarness(std::string server) : server_(std::move(server)) {
+  PostgresHarness(std::string server, bool partitions) : server_(std::move(server)), partitions_(partitions) {
     static std::atomic<int> tests{0};
     database_ = "sluice_contract_" + std::to_string(::getpid()) + "_" + std::to_string(++tests);
     url_ = url_of(server_, database_);
@@ -150,7 +152,7 @@ class PostgresHarness final : public Harness {
   }
 
   Result<void> open_store() {
-    auto copied_from = ensure_template(server_);
+    auto copied_from = ensure_template(server_, partitions_);
     if (!copied_from) return copied_from.error();
     auto created = RawConnection{server_}.run("create database " + database_ + " template " + *copied_from);
     if (!created) return created.error();
@@ -232,6 +234,7 @@ class PostgresHarness final : public Harness {
 
  private:
   std::string server_;
+  bool partitions_;
   std::string database_;
   std::string url_;
   std::unique_ptr<store::Store> store_;
@@ -239,7 +242,7 @@ class PostgresHarness final : public Harness {
 
 }  // namespace
 
-Result<std::unique_ptr<Harness>> make_postgres_harness() {
+Result<std::unique_ptr<Harness>> make_postgres_harness(bool partitions) {
   const char* server = std::getenv("SLUICE_TEST_POSTGRES");
   if (server == nullptr || *server == '\0') {
     return Error{ErrorCode::unavailable,
@@ -248,7 +251,7 @@ Result<std::unique_ptr<Harness>> make_postgres_harness() {
                  "SLUICE_TEST_POSTGRES",
                  {}};
   }
-  auto harness = std::make_unique<PostgresHarness>(server);
+  auto harness = std::make_unique<PostgresHarness>(server, partitions);
   if (auto opened = harness->open_store(); !opened) return opened.error();
   return std::unique_ptr<Harness>{std::move(harness)};
 }

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "store/postgres/postgres_store.hpp"
+#include "tests/support/partitions.hpp"
 
 namespace sluice::test {
 namespace {
@@ -108,6 +109,11 @@ PostgresDatabase::PostgresDatabase(Schema schema) : name_(fresh_name()) {
   if (!opened) return;
   const auto migrated = (*opened)->migrate();
   EXPECT_TRUE(migrated) << (migrated ? "" : migrated.error().message);
+  const char* layout = std::getenv("SLUICE_TEST_LAYOUT");
+  const bool everywhere = layout != nullptr && std::string_view{layout} == "partitions";
+  if (schema != Schema::partitioned && !everywhere) return;
+  const auto made = make_partitions(**opened);
+  EXPECT_TRUE(made) << (made ? "" : made.error().message);
 }
 
 PostgresDatabase::~PostgresDatabase() {

@@ -47,7 +47,8 @@ class SqlSession {
 
 class PostgresDatabase {
  public:
-  enum class Schema { none, migrated };
+  /// `migrated` is partitioned where SLUICE_TEST_LAYOUT says `partitions`, so that a whole program can run over it.
+  enum class Schema { none, migrated, partitioned };
   explicit PostgresDatabase(Schema schema = Schema::migrated);
   ~PostgresDatabase();
   PostgresDatabase(const PostgresDatabase&) = delete;

@@ -1,5 +1,5 @@
 -- Publishes a batch, in the order of the arrays. Returns the ids that were new.
--- Relies on outbox_pkey for the conflict.
+-- Relies on outbox_pkey for the conflict; without a target, because the months of a partitioned table have a key each.
 insert into core.outbox (id, event_type, event_version, occurred_at, source, target, content_class, channel, generation,
                          workspace_id, payload, idempotency_key, trace_context, ordering_key, retry_after)
 select e.id, e.event_type, e.event_version, e.occurred_at, e.source, e.target, e.content_class, e.channel, e.generation,
@@ -9,5 +9,5 @@ from unnest($1::uuid[], $2::text[], $3::int[], $4::timestamptz[], $5::text[], $6
             $16::timestamptz[])
     as e(id, event_type, event_version, occurred_at, source, target, content_class, channel, generation,
          workspace_id, payload, idempotency_key, trace_context, ordering_key, delay, not_before)
-on conflict (id) do nothing
+on conflict do nothing
 returning id
