@@ -65,7 +65,7 @@ grant insert (id, event_type, event_version, occurred_at, source, target, conten
               idempotency_key, trace_context, ordering_key, retry_after), select (id) on core.outbox to sluice_publisher;
 grant usage on sequence core.outbox_seq to sluice_publisher;
 grant select on core.sluice_migrations to sluice_publisher, sluice_worker, sluice_operator, sluice_reader;
-grant execute on function core.uuid_v7(), core.default_generation(), core.generation_exists(bigint),
+grant execute on function core.uuid_v7(), core.default_generation(), core.generation_exists(bigint), core.outbox_partitioned(),
     core.outbox_publish(text, jsonb, text, text, bigint, uuid, int, timestamptz, uuid, text, text, text, text, text, text, timestamptz)
     to sluice_publisher;
 
