@@ -115,6 +115,18 @@ TEST_F(Partitions, ASettleChangesNoNeighbourOfTheSamePlace) {
   EXPECT_EQ(status(between), "delivered 1");
 }
 
+// In an empty month every index looks cheap, and the plan is kept while the month fills up.
+TEST_F(Partitions, AClaimIsPlannedOverTheScanInEmptyMonthsToo) {
+  publish(in_month(0));
+  explain_everything();
+  const std::string plans = session.notices(
+      "select count(*) from core.outbox_claim_stretch(1, 'w', '1 min', 0, 1, null, null, null);"
+      "select count(*) from core.outbox_claim(1, 'w', 10, '1 min', 0, null, null, null, null, true)");
+  EXPECT_THAT(plans, HasSubstr(leaf(1) + "_scan"));
+  EXPECT_THAT(plans, testing::Not(HasSubstr("_age")));
+  EXPECT_THAT(plans, testing::Not(HasSubstr("Seq Scan on outbox")));
+}
+
 TEST_F(Partitions, AnIdIsPublishedOnceWhateverItsMonth) {
   const Uuid id = publish(in_month(0));
   for (const int month : {-3, -1, 1, 9}) {

@@ -70,7 +70,7 @@ begin
     -- Index outbox_age. Old events that are not finished, or were delivered late, stay at its head; they are few.
     return query
     select o.id, o.status = 'failed' from core.outbox o
-    where o.deleted_at is null and greatest(o.published_at, o.failed_at, o.restored_at) <= now() - p_active
+    where o.deleted_at is null and o.published_at is not null and greatest(o.published_at, o.failed_at, o.restored_at) <= now() - p_active
       and o.status in ('delivered', 'failed') and coalesce(o.delivered_at, '-infinity') <= now() - p_active
       and (o.occurred_at < v_below or o.occurred_at >= v_above)
     order by greatest(o.published_at, o.failed_at, o.restored_at) limit p_limit for update skip locked;

@@ -148,7 +148,8 @@ begin
     return next 'alter table core.outbox drop constraint outbox_month';
     return next format('alter table core.outbox owner to %I', (select c.relowner::regrole from pg_class c where c.oid = c_table));
     return next format('comment on table core.outbox is %L', obj_description(c_table, 'pg_class'));
-    for v_row in select pg_get_indexdef(x.indexrelid) as definition from pg_index x where x.indrelid = c_table and not x.indisunique order by 1 loop
+    for v_row in select pg_get_indexdef(x.indexrelid) as definition from pg_index x where x.indrelid = c_table and not x.indisunique
+                 order by x.indexrelid loop
         return next v_row.definition;
     end loop;
     return next format('alter table core.outbox attach partition core.%I for values from (minvalue) to (%L)', v_old, p_boundary);
@@ -186,19 +187,31 @@ begin
 end
 $$;
 
--- Makes a table that can become a partition, unless it is there: like core.outbox, with its own key, its indexes and settings.
+-- Makes a table that can become a partition, unless it is there: like core.outbox, with its own key, its indexes and settings. The
+-- indexes are made in the order of those of core.outbox: of two that look equally cheap, as all do in an empty table, the planner
+-- takes the older one, and a plan is kept while the month fills up.
 create function core.partition_prepare(p_name text) returns void
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 set client_min_messages = warning
 as $$
+declare
+    v_index record;
 begin
     if to_regclass('core.' || quote_ident(p_name)) is null then
-        execute format('create table core.%I (like core.outbox including all%s) with (%s)', p_name,
-                       case when core.outbox_partitioned() then ', primary key (id)' else '' end,
+        execute format('create table core.%I (like core.outbox including all excluding indexes) with (%s)', p_name,
                        (select array_to_string(c.reloptions, ', ') from pg_class c
                         where c.oid = coalesce(to_regclass('core.outbox_default'), to_regclass('core.outbox'))));
         execute format('alter table core.%I drop constraint if exists outbox_month', p_name);
+        execute format('alter table core.%I add constraint %I primary key (id)', p_name, p_name || '_pkey');
+        for v_index in
+            select regexp_replace(i.relname, '^outbox_', '') as name, pg_get_indexdef(x.indexrelid) as definition
+            from pg_index x join pg_class i on i.oid = x.indexrelid
+            where x.indrelid = 'core.outbox'::regclass and not x.indisunique order by x.indexrelid
+        loop
+            execute regexp_replace(v_index.definition, ' INDEX .*? ON (ONLY )?core\.outbox ',
+                                   format(' INDEX %I ON core.%I ', p_name || '_' || v_index.name, p_name));
+        end loop;
     elsif (select c.relispartition or c.relkind <> 'r' from pg_class c where c.oid = to_regclass('core.' || quote_ident(p_name))) then
         raise exception 'core.% is there already and cannot become a partition of core.outbox: rename it', p_name using errcode = 'SL409';
     end if;
@@ -248,7 +261,8 @@ begin
         return v_held || case v_held when '1' then ' dead letter' else ' dead letters' end;
     end if;
     -- Indexes outbox_age and outbox_tombstones.
-    execute format('select case when exists (select from %1$s o where o.deleted_at is null and greatest(o.published_at, o.failed_at, o.restored_at) > now() - $1)'
+    execute format('select case when exists (select from %1$s o where o.deleted_at is null and o.published_at is not null'
+                   ' and greatest(o.published_at, o.failed_at, o.restored_at) > now() - $1)'
                    ' or exists (select from %1$s o where o.deleted_at > now() - $2) then ''events that are not old enough'' end', p_leaf::regclass)
     into v_held using p_active + p_grace, p_grace;
     if v_held is null and p_whole then
