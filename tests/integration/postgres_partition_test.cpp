@@ -195,11 +195,11 @@ TEST_F(PartitionLadder, WhatCannotGoAlongIsNamed) {
   session.must("create view mine as select id from core.outbox");
   auto refused = partition();
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("view mine"));
+  EXPECT_THAT(refused.error().message, HasSubstr("view public.mine"));
   session.must("drop view mine; create table theirs (id uuid references core.outbox)");
   refused = partition();
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("table theirs has a foreign key"));
+  EXPECT_THAT(refused.error().message, HasSubstr("table public.theirs has a foreign key"));
   session.must("drop table theirs");
   EXPECT_TRUE(partition());
 }

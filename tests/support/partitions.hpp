@@ -14,11 +14,11 @@ inline Timestamp month_from_now(int months) {
   return Timestamp{std::chrono::sys_days{(date.year() / date.month() + std::chrono::months{months}) / 1}};
 }
 
-/// The last month, this one and the next have partitions.
-inline Result<void> make_partitions(store::Administering& store) {
+/// Three months have partitions, or as many as are asked for; the first of them is so far from now.
+inline Result<void> make_partitions(store::Administering& store, int first = -1, int months = 3) {
   using Step = store::PartitionStep;
   for (const Step step : {Step::constrain, Step::validate, Step::prepare, Step::swap}) {
-    const store::PartitionRequest request{step, month_from_now(-1), 3};
+    const store::PartitionRequest request{step, month_from_now(first), months};
     if (auto taken = store.take_partition_step(request, {"tests", "tests", "a partitioned layout"}); !taken)
       return taken;
   }
