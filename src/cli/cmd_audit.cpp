@@ -87,11 +87,11 @@ void print_report(const Session& session, const store::RetentionReport& report) 
 }
 
 void print_partitions(const Session& session, const ops::StorageReport& report) {
-  Table table{"PARTITION", "SINCE", "UNTIL", "EVENTS", "SIZE"};
+  Table table{"PARTITION", "SINCE", "UNTIL", "EVENTS", "SIZE", "NOTE"};
   if (!report.diagnosis.partitions) return;
   for (const store::Partition& one : report.diagnosis.partitions->partitions) {
     table.row({one.name, one.since ? ops::month_text(*one.since) : "-", one.until ? ops::month_text(*one.until) : "-",
-               std::to_string(one.rows), ops::bytes_text(one.bytes)});
+               std::to_string(one.rows), ops::bytes_text(one.bytes), one.note});
   }
   if (!table.empty()) table.print(session.out(), session.console().color);
 }

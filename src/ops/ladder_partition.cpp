@@ -220,6 +220,7 @@ std::string to_json(const store::Partition& partition) {
       .boolean("default", partition.is_default)
       .number("rows", partition.rows)
       .number("bytes", partition.bytes)
+      .text("note", partition.note)
       .str();
 }
 

@@ -20,6 +20,7 @@ struct Partition {
   bool is_default = false;  ///< holds what no other partition takes
   std::int64_t rows = 0;    ///< an estimate
   std::int64_t bytes = 0;   ///< with its indexes
+  std::string note{};       ///< `held by pending events at …`: why it was not dropped; may be empty
 };
 
 struct PartitionLayout {

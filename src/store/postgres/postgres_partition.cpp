@@ -77,7 +77,8 @@ PartitionLayout layout_of(const pq::Rows& state, const pq::Rows& partitions) {
                      partitions.optional_timestamptz(row, 2),
                      partitions.boolean(row, 3),
                      partitions.int8(row, 4),
-                     partitions.int8(row, 5)};
+                     partitions.int8(row, 5),
+                     std::string{partitions.text(row, 6)}};
   });
   return layout;
 }

@@ -21,9 +21,9 @@ as $$
 $$;
 
 -- The partitions, the oldest first and the default one last; nothing on the plain table. since and until are null where there is
--- no bound. rows is what the statistics say.
+-- no bound. rows is what the statistics say, note the comment, which says what held it when it was to be dropped.
 create function core.partitions()
-returns table (leaf oid, name text, since timestamptz, until timestamptz, is_default boolean, rows bigint, bytes bigint)
+returns table (leaf oid, name text, since timestamptz, until timestamptz, is_default boolean, rows bigint, bytes bigint, note text)
 language sql stable
 set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO'
@@ -32,7 +32,7 @@ as $$
     select p.oid, p.relname::text, substring(p.bound from 'FROM \(''([^'']+)''\)')::timestamptz,
            substring(p.bound from 'TO \(''([^'']+)''\)')::timestamptz, p.bound = 'DEFAULT',
            greatest(coalesce((select s.n_live_tup from pg_stat_user_tables s where s.relid = p.oid), 0), p.reltuples::bigint, 0),
-           pg_total_relation_size(p.oid)
+           pg_total_relation_size(p.oid), coalesce(obj_description(p.oid, 'pg_class'), '')
     from (select c.oid, c.relname, c.reltuples, pg_get_expr(c.relpartbound, c.oid) as bound
           from pg_inherits i join pg_class c on c.oid = i.inhrelid
           where i.inhparent = to_regclass('core.outbox') and c.relispartition) p
@@ -297,6 +297,34 @@ begin
 end
 $$;
 
+-- The oldest partition that nothing holds. One that was read through in vain says so in its comment, and rests for a day.
+create function core.partition_droppable(p_active interval, p_grace interval, p_dry_run boolean)
+returns table (leaf oid, name text, rows bigint)
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+as $$
+#variable_conflict use_column
+declare
+    v_leaf record;
+    v_held text;
+begin
+    for v_leaf in
+        select p.* from core.partitions() p where not p.is_default and p.until < now() - p_active - p_grace
+    loop
+        continue when substring(v_leaf.note from '^held by .* at (.*)$')::timestamptz > now() - interval '1 day'
+            or core.partition_held(v_leaf.leaf, p_active, p_grace, false) is not null;
+        v_held := core.partition_held(v_leaf.leaf, p_active, p_grace, true);
+        if v_held is null then
+            return query select v_leaf.leaf, v_leaf.name, v_leaf.rows;
+            return;
+        elsif not p_dry_run then
+            execute format('comment on table core.%I is %L', v_leaf.name, 'held by ' || v_held || ' at ' || to_char(now(), 'YYYY-MM-DD HH24:MI:SS+00'));
+        end if;
+    end loop;
+end
+$$;
+
 -- One thing that the partitions need now, or nothing: `created` a month ahead, or one that events in the default partition belong
 -- to (count: how many it took out of it); `dropped` the oldest one, all of which has been kept for p_active + p_grace (count: how
 -- many events went with it). Each is audited. Waits a moment for a lock, then gives up with 55P03: the next call tries again.
@@ -338,23 +366,22 @@ begin
         name := 'outbox_' || to_char(v_from, 'YYYY_MM');
         count := case when p_dry_run then 0 else core.partition_add(v_from, v_from + interval '1 month') end;
     else
-        for v_leaf in select p.* from core.partitions() p where not p.is_default and p.until < now() - p_active - p_grace loop
-            continue when core.partition_held(v_leaf.leaf, p_active, p_grace, true) is not null;
-            action := 'dropped';
-            name := v_leaf.name;
-            count := v_leaf.rows;
-            if not p_dry_run then
-                -- Whatever came between the check and the lock shows in the indexes that are asked first; the rest cannot change.
-                lock table core.outbox in access exclusive mode;
-                continue when core.partition_held(v_leaf.leaf, p_active, p_grace, false) is not null;
-                execute format('alter table core.outbox detach partition %s', v_leaf.leaf::regclass);
-                execute format('drop table core.%I', v_leaf.name);
+        select d.leaf, d.name, d.rows into v_leaf from core.partition_droppable(p_active, p_grace, p_dry_run) d;
+        if not found then
+            return;
+        end if;
+        action := 'dropped';
+        name := v_leaf.name;
+        count := v_leaf.rows;
+        if not p_dry_run then
+            -- Whatever came between the check and the lock shows in the indexes that are asked first; the rest cannot change.
+            lock table core.outbox in access exclusive mode;
+            if core.partition_held(v_leaf.leaf, p_active, p_grace, false) is not null then
+                return;
             end if;
-            exit;
-        end loop;
-    end if;
-    if action is null then
-        return;
+            execute format('alter table core.outbox detach partition core.%I', v_leaf.name);
+            execute format('drop table core.%I', v_leaf.name);
+        end if;
     end if;
     if not p_dry_run then
         insert into core.audit (actor, surface, action, count, reason, detail)
@@ -366,6 +393,7 @@ end
 $$;
 
 revoke all on function core.outbox_partitioned(), core.partition_boundary(), core.partitions(), core.outbox_once(), core.partition_obstacles(),
-    core.partition_script(timestamptz, int), core.partition_functions(text), core.partition_missing(int), core.partition_prepare(text), core.partition_add(timestamptz, timestamptz),
+    core.partition_script(timestamptz, int), core.partition_functions(text), core.partition_missing(int), core.partition_droppable(interval, interval, boolean),
+    core.partition_prepare(text), core.partition_add(timestamptz, timestamptz),
     core.partition_held(oid, interval, interval, boolean),
     core.partition_upkeep(interval, interval, interval, interval, int, boolean, text, text, text) from public;
