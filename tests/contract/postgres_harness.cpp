@@ -1,15 +1,13 @@
 #include <libpq-fe.h>
 #include <unistd.h>
 
-#include <array>
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
 
 #include "store/postgres/postgres_store.hpp"
 #include "tests/contract/harness.hpp"
-#include "tests/support/partitions.hpp"
+#include "tests/support/postgres_database.hpp"
 
 namespace sluice::contract {
 namespace {
@@ -76,53 +74,6 @@ Result<std::unique_ptr<store::Store>> open(const std::string& url, bool check_sc
   return store::open_postgres(options);
 }
 
-/// FNV-1a over the migrations, so that a template of another schema is never taken.
-std::string template_name(store::Store& store) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const store::MigrationText& migration : store.migrations()) {
-    for (const char character : migration.sql) {
-      hash = (hash ^ static_cast<unsigned char>(character)) * 0x100000001b3U;
-    }
-  }
-  std::array<char, 17> hex{};
-  std::snprintf(hex.data(), hex.size(), "%016llx", static_cast<unsigned long long>(hash));
-  return std::string{"sluice_template_"} + hex.data();
-}
-
-/// A migrated database to copy from. Test processes run side by side and share it; the advisory lock
-/// lets one of them make it. It carries its final name only once it is complete.
-Result<std::string> ensure_template(const std::string& server, bool partitions) {
-  auto any = open(server, false);
-  if (!any) return any.error();
-  const std::string name = template_name(**any) + (partitions ? "_partitions" : "");
-  RawConnection admin{server};
-  if (auto locked = admin.run("select pg_advisory_lock(7021001)"); !locked) return locked.error();
-  auto existing = admin.run("select 1 from pg_database where datname = '" + name + "'");
-  if (!existing) return existing.error();
-  if (!existing->empty()) return name;
-  const std::string draft = name + "_draft";
-  if (auto dropped = admin.run("drop database if exists " + draft + " with (force)"); !dropped) return dropped.error();
-  if (auto created = admin.run("create database " + draft); !created) return created.error();
-  {
-    auto store = open(url_of(server, draft), false);
-    if (!store) return store.error();
-    if (auto migrated = (*store)->migrate(); !migrated) return migrated.error();
-    if (partitions) {
-      if (auto made = test::make_partitions(**store, 0, 1); !made) return made.error();
-      // Tests begin with an empty audit.
-      auto cleared = RawConnection{url_of(server, draft)}.run(
-          "set session_replication_role = replica; truncate core.audit restart identity");
-      if (!cleared) return cleared.error();
-    }
-  }
-  // The store's own connections have been closed, but their backends may still be ending.
-  auto ended =
-      admin.run("select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '" + draft + "'");
-  if (!ended) return ended.error();
-  if (auto renamed = admin.run("alter database " + draft + " rename to " + name); !renamed) return renamed.error();
-  return name;
-}
-
 class PostgresUnfinishedPublish final : public UnfinishedPublish {
  public:
   explicit PostgresUnfinishedPublish(const std::string& url) : connection_(url) {}
@@ -158,10 +109,10 @@ class PostgresHarness final : public Harness {
   }
 
   Result<void> open_store() {
-    auto copied_from = ensure_template(server_, partitions_);
-    if (!copied_from) return copied_from.error();
-    auto created = RawConnection{server_}.run("create database " + database_ + " template " + *copied_from);
-    if (!created) return created.error();
+    {
+      test::SqlSession server{server_};
+      test::create_migrated(server, server_, database_, partitions_);
+    }
     auto opened = second_store();
     if (!opened) return opened.error();
     store_ = *std::move(opened);

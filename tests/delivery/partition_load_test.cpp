@@ -162,8 +162,11 @@ TEST_F(PartitionUnderLoad, KilledAtEachStepNothingIsLostDoubledOrStranded) {
 }
 
 TEST_F(PartitionUnderLoad, AMonthIsDropped) {
-  const PostgresDatabase database{PostgresDatabase::Schema::partitioned};
+  const PostgresDatabase database;
   const auto store = open_store(database.url());
+  if (store->partition_layout()->partitioned) GTEST_SKIP() << "it needs a month that is long over";
+  const auto made = make_partitions(*store);
+  ASSERT_TRUE(made) << made.error().message;
   keep_history(database, rows_beforehand());
   start(database);
   RetentionPolicies policies;

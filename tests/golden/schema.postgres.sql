@@ -229,7 +229,7 @@ CREATE FUNCTION core.claims_forgotten(p_batches bigint[]) RETURNS SETOF bigint
     select b.batch from unnest(p_batches) as b(batch)
     where b.batch <> all (array(select c.batch from core.claims c where c.batch = any (p_batches)))
 $$;
-CREATE TABLE core.failure_clusters (
+CREATE TABLE core.failure_groups (
     id bigint NOT NULL,
     event_type text NOT NULL,
     source text NOT NULL,
@@ -244,18 +244,18 @@ CREATE TABLE core.failure_clusters (
     acknowledged_by text DEFAULT ''::text NOT NULL,
     acknowledged_reason text DEFAULT ''::text NOT NULL
 );
-COMMENT ON TABLE core.failure_clusters IS 'Kinds of failure: who knows about each, and how often it was replayed';
-CREATE FUNCTION core.cluster_matches(p_cluster core.failure_clusters, p_filter jsonb) RETURNS boolean
+COMMENT ON TABLE core.failure_groups IS 'Groups of failures: who knows about each, and how often it was replayed';
+CREATE FUNCTION core.group_matches(p_group core.failure_groups, p_filter jsonb) RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$
-    select (p_filter ->> 'event_type' is null or p_cluster.event_type = p_filter ->> 'event_type')
-       and (p_filter ->> 'type_prefix' is null or starts_with(p_cluster.event_type, p_filter ->> 'type_prefix'))
-       and (p_filter ->> 'source' is null or p_cluster.source = p_filter ->> 'source')
-       and (p_filter ->> 'target' is null or p_cluster.target = p_filter ->> 'target')
+    select (p_filter ->> 'event_type' is null or p_group.event_type = p_filter ->> 'event_type')
+       and (p_filter ->> 'type_prefix' is null or starts_with(p_group.event_type, p_filter ->> 'type_prefix'))
+       and (p_filter ->> 'source' is null or p_group.source = p_filter ->> 'source')
+       and (p_filter ->> 'target' is null or p_group.target = p_filter ->> 'target')
        -- `timeout` finds TimeoutError.
        and (p_filter ->> 'error_class' is null
-            or lower(p_cluster.failure_class) in (lower(p_filter ->> 'error_class'), lower(p_filter ->> 'error_class') || 'error'))
-       and (p_filter ->> 'fingerprint' is null or p_cluster.fingerprint = p_filter ->> 'fingerprint')
+            or lower(p_group.failure_class) in (lower(p_filter ->> 'error_class'), lower(p_filter ->> 'error_class') || 'error'))
+       and (p_filter ->> 'fingerprint' is null or p_group.fingerprint = p_filter ->> 'fingerprint')
 $$;
 CREATE FUNCTION core.uuid_v7() RETURNS uuid
     LANGUAGE sql PARALLEL SAFE
@@ -310,7 +310,7 @@ END NOT NULL,
     progress jsonb,
     lane text,
     failed_at timestamp with time zone,
-    cluster_id bigint,
+    group_id bigint,
     restored_at timestamp with time zone,
     idempotency_key text NOT NULL,
     payload jsonb DEFAULT '{}'::jsonb NOT NULL
@@ -395,7 +395,7 @@ begin
     if coalesce(p_reason, '') = '' then
         raise exception 'reason: say why' using errcode = 'SL422';
     end if;
-    update core.failure_clusters
+    update core.failure_groups
     set acknowledged_at = case when p_known then now() end,
         acknowledged_by = case when p_known then p_actor else '' end,
         acknowledged_reason = case when p_known then p_reason else '' end
@@ -410,7 +410,7 @@ begin
     return v_groups;
 end
 $$;
-CREATE FUNCTION core.failure_cluster(p_event_type text, p_source text, p_target text, p_class text, p_fingerprint text, p_error text) RETURNS bigint
+CREATE FUNCTION core.failure_group(p_event_type text, p_source text, p_target text, p_class text, p_fingerprint text, p_error text) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -421,18 +421,18 @@ declare
     v_fresh boolean;
 begin
     for v_try in 1..3 loop
-        select c.id, c.last_seen_at > now() - interval '1 day' into v_id, v_fresh from core.failure_clusters c
+        select c.id, c.last_seen_at > now() - interval '1 day' into v_id, v_fresh from core.failure_groups c
         where c.fingerprint = v_print and c.event_type = p_event_type and c.failure_class = v_class and c.source = p_source
           and coalesce(c.target, '') = coalesce(p_target, '');
         exit when v_fresh;
         perform pg_advisory_xact_lock(1936487787);
         if v_id is not null then
             -- Not found now: core.prune has just taken it.
-            update core.failure_clusters c set last_seen_at = now() where c.id = v_id;
+            update core.failure_groups c set last_seen_at = now() where c.id = v_id;
             exit when found;
             continue;
         end if;
-        insert into core.failure_clusters (event_type, source, target, failure_class, fingerprint, sample_error)
+        insert into core.failure_groups (event_type, source, target, failure_class, fingerprint, sample_error)
         values (p_event_type, p_source, p_target, v_class, v_print, coalesce(p_error, ''))
         on conflict do nothing
         returning id into v_id;
@@ -910,16 +910,16 @@ begin
         -- Index outbox_tombstones.
         insert into core.operation_items (operation_id, place, event_id, claim_seq, cycle)
         select p_id, row_number() over (order by f.seq), f.id, f.claim_seq, core.last_cycle(f.failure_history)
-        from (select o.* from core.outbox o join core.failure_clusters c on c.id = o.cluster_id
+        from (select o.* from core.outbox o join core.failure_groups c on c.id = o.group_id
               where o.deleted_at is not null and o.status = 'failed'
-                and core.cluster_matches(c, p_filter) and core.dead_matches(o, p_filter) limit v_limit) f;
+                and core.group_matches(c, p_filter) and core.dead_matches(o, p_filter) limit v_limit) f;
     else
-        -- Index outbox_dead_clusters.
+        -- Index outbox_dead_groups.
         insert into core.operation_items (operation_id, place, event_id, claim_seq, cycle)
         select p_id, row_number() over (order by f.seq), f.id, f.claim_seq, core.last_cycle(f.failure_history)
-        from (select o.* from core.outbox o join core.failure_clusters c on c.id = o.cluster_id
+        from (select o.* from core.outbox o join core.failure_groups c on c.id = o.group_id
               where o.failed_at is not null and o.deleted_at is null
-                and core.cluster_matches(c, p_filter) and core.dead_matches(o, p_filter) limit v_limit) f;
+                and core.group_matches(c, p_filter) and core.dead_matches(o, p_filter) limit v_limit) f;
     end if;
     update core.operations o
     set total = (select count(*) from core.operation_items i where i.operation_id = p_id)
@@ -1340,10 +1340,10 @@ begin
     end if;
     if new.status = 'failed' then
         new.failed_at := coalesce(new.failed_at, now());
-        new.cluster_id := core.failure_cluster(new.event_type, new.source, new.target, new.failure_class, new.fingerprint, new.last_error);
+        new.group_id := core.failure_group(new.event_type, new.source, new.target, new.failure_class, new.fingerprint, new.last_error);
     else
         new.failed_at := null;
-        new.cluster_id := null;
+        new.group_id := null;
     end if;
     return new;
 end
@@ -1459,15 +1459,15 @@ begin
     -- Failed, or no longer failed, by plain SQL: the dead-letter queue has to know it.
     -- A dead letter that is restored may have outlived the row of its group.
     if new.status = 'failed'
-       and (new.failed_at is null or new.cluster_id is null
+       and (new.failed_at is null or new.group_id is null
             or (old.deleted_at is not null and new.deleted_at is null
-                and not exists (select from core.failure_clusters c where c.id = new.cluster_id))) then
+                and not exists (select from core.failure_groups c where c.id = new.group_id))) then
         update core.outbox
         set failed_at = coalesce(new.failed_at, now()),
-            cluster_id = core.failure_cluster(new.event_type, new.source, new.target, new.failure_class, new.fingerprint, new.last_error)
+            group_id = core.failure_group(new.event_type, new.source, new.target, new.failure_class, new.fingerprint, new.last_error)
         where id = new.id;
-    elsif new.status <> 'failed' and (new.failed_at is not null or new.cluster_id is not null) then
-        update core.outbox set failed_at = null, cluster_id = null where id = new.id;
+    elsif new.status <> 'failed' and (new.failed_at is not null or new.group_id is not null) then
+        update core.outbox set failed_at = null, group_id = null where id = new.id;
     end if;
     if new.ordering_key is not null and old.status = 'in_flight' and new.status <> 'in_flight' then
         delete from core.keys_in_flight k where k.ordering_key = old.ordering_key collate "C" and k.event_id = old.id;
@@ -1709,12 +1709,12 @@ CREATE FUNCTION core.outbox_reset(p_ids uuid[], p_new_generation bigint, p_actor
 declare
     v_most int := greatest(coalesce((select s.value::int from core.settings s where s.key = 'failure_history_max'), 50), 2);
 begin
-    perform from core.failure_clusters c
-    where c.id in (select o.cluster_id from core.outbox o where o.id = any (p_ids)) order by c.id for update;
-    update core.failure_clusters c
+    perform from core.failure_groups c
+    where c.id in (select o.group_id from core.outbox o where o.id = any (p_ids)) order by c.id for update;
+    update core.failure_groups c
     set replayed = c.replayed + n.events
-    from (select o.cluster_id, count(*) as events from core.outbox o where o.id = any (p_ids) group by o.cluster_id) n
-    where c.id = n.cluster_id;
+    from (select o.group_id, count(*) as events from core.outbox o where o.id = any (p_ids) group by o.group_id) n
+    where c.id = n.group_id;
     return query
     with old as (
         select o.id, o.attempts, o.generation, coalesce((o.failure_history -> -1 ->> 'cycle')::int, 0) + 1 as cycle
@@ -1722,7 +1722,7 @@ begin
     moved as (
         update core.outbox o
         set status = 'pending', generation = p_new_generation, attempts = 0, last_error = null, failure_class = null, fingerprint = null,
-            first_failed_at = null, failed_at = null, cluster_id = null, claimed_at = null, claimed_by = null, retry_after = now(),
+            first_failed_at = null, failed_at = null, group_id = null, claimed_at = null, claimed_by = null, retry_after = now(),
             delivered_at = null, progress = null, lane = '',
             failure_history = core.failure_history_after(o, p_new_generation, p_actor, p_reason, p_operation, v_most),
             channel = case when o.channel = 'outbox_gen_' || o.generation or o.channel like 'outbox\_gen\_' || o.generation || '\_%'
@@ -1731,7 +1731,8 @@ begin
         where o.id = any (p_ids)
         returning o.id)
     select old.id, old.cycle, old.attempts, old.generation from old join moved on moved.id = old.id;
-    perform pg_notify(c.channel, case when cardinality(p_ids) = 1 then p_ids[1]::text else '' end)
+    -- Without the id: only an INSERT names its event, and who inserted it takes that for the echo of its own publish.
+    perform pg_notify(c.channel, '')
     from (select distinct o.channel from core.outbox o where o.id = any (p_ids)) c;
 end
 $$;
@@ -1792,7 +1793,7 @@ begin
                 progress        = t.progress,
                 lane            = nullif(t.lane, ''),
                 failed_at       = case when t.next = 'failed' then now() end,
-                cluster_id      = case when t.next = 'failed' then core.failure_cluster(
+                group_id        = case when t.next = 'failed' then core.failure_group(
                     o.event_type, o.source, o.target,
                     case when t.recorded then t.failure_class else o.failure_class end,
                     case when t.recorded then t.fingerprint else o.fingerprint end,
@@ -1806,7 +1807,7 @@ begin
             returning o.id)
         select t.id, null::bigint, null::bigint, null::bigint
         from unnest(p_undelivered) as t(id) where t.id not in (select m.id from moved m);
-        -- What somebody else can go on with at once is worth a ring.
+        -- What somebody else can go on with at once is worth a notification.
         if exists (
             select from unnest(p_next, p_delays, p_not_before) as t(next, delay, not_before)
             where t.next = 'pending' and coalesce(t.not_before, now() + t.delay) <= now() + interval '50 milliseconds') then
@@ -2222,10 +2223,10 @@ begin
         for update skip locked));
     get diagnostics cursors = row_count;
     delete from core.claim_heads h where not exists (select from core.claim_cursors c where c.group_key = h.group_key);
-    -- Index outbox_dead_clusters. What fails meanwhile renews the row first, and the row is asked again.
-    delete from core.failure_clusters c
+    -- Index outbox_dead_groups. What fails meanwhile renews the row first, and the row is asked again.
+    delete from core.failure_groups c
     where c.last_seen_at < now() - greatest(p_kept, interval '1 day') - interval '1 day'
-      and not exists (select from core.outbox o where o.cluster_id = c.id and o.failed_at is not null and o.deleted_at is null);
+      and not exists (select from core.outbox o where o.group_id = c.id and o.failed_at is not null and o.deleted_at is null);
     get diagnostics failure_groups = row_count;
     return next;
 end
@@ -2507,8 +2508,8 @@ CREATE TABLE core.event_handled (
 )
 WITH (autovacuum_vacuum_insert_scale_factor='0.1');
 COMMENT ON TABLE core.event_handled IS 'Which handler has handled which idempotency key';
-ALTER TABLE core.failure_clusters ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME core.failure_clusters_id_seq
+ALTER TABLE core.failure_groups ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME core.failure_groups_id_seq
     START WITH 1
     INCREMENT BY 1
     NO MINVALUE
@@ -2608,8 +2609,8 @@ ALTER TABLE ONLY core.deployments
     ADD CONSTRAINT deployments_pkey PRIMARY KEY (generation);
 ALTER TABLE ONLY core.event_handled
     ADD CONSTRAINT event_handled_pkey PRIMARY KEY (handler_name, idempotency_key);
-ALTER TABLE ONLY core.failure_clusters
-    ADD CONSTRAINT failure_clusters_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY core.failure_groups
+    ADD CONSTRAINT failure_groups_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY core.keys_in_flight
     ADD CONSTRAINT keys_in_flight_pkey PRIMARY KEY (ordering_key);
 ALTER TABLE ONLY core.operation_items
@@ -2639,14 +2640,14 @@ ALTER TABLE ONLY core.workers
 CREATE INDEX audit_event ON core.audit USING btree (event_id) WHERE (event_id IS NOT NULL);
 CREATE INDEX claims_expiry ON core.claims USING btree (expires_at);
 CREATE INDEX event_handled_age ON core.event_handled USING brin (handled_at) WITH (pages_per_range='16');
-CREATE UNIQUE INDEX failure_clusters_kind ON core.failure_clusters USING btree (fingerprint, event_type, failure_class, source, COALESCE(target, ''::text));
+CREATE UNIQUE INDEX failure_groups_kind ON core.failure_groups USING btree (fingerprint, event_type, failure_class, source, COALESCE(target, ''::text));
 CREATE INDEX operation_items_in_flight ON core.operation_items USING btree (operation_id) WHERE (state = 'in_flight'::text);
 CREATE INDEX operations_recent ON core.operations USING btree (planned_at);
 CREATE INDEX operations_running ON core.operations USING btree (started_at) WHERE ((state = 'running'::text) OR ((state = ANY (ARRAY['paused'::text, 'stopped'::text, 'cancelled'::text])) AND (taken > (((delivered + failed_again) + skipped) + changed))));
 CREATE INDEX outbox_age ON core.outbox USING btree (GREATEST(published_at, failed_at, restored_at)) WHERE (deleted_at IS NULL);
 CREATE INDEX outbox_dead ON core.outbox USING btree (failed_at, seq) WHERE ((failed_at IS NOT NULL) AND (deleted_at IS NULL));
-CREATE INDEX outbox_dead_clusters ON core.outbox USING btree (cluster_id, failed_at, seq, generation) WHERE ((failed_at IS NOT NULL) AND (deleted_at IS NULL));
-CREATE INDEX outbox_dead_kinds ON core.outbox USING btree (cluster_id, generation) WHERE ((failed_at IS NOT NULL) AND (deleted_at IS NULL));
+CREATE INDEX outbox_dead_groups ON core.outbox USING btree (group_id, failed_at, seq, generation) WHERE ((failed_at IS NOT NULL) AND (deleted_at IS NULL));
+CREATE INDEX outbox_dead_kinds ON core.outbox USING btree (group_id, generation) WHERE ((failed_at IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX outbox_keyed ON core.outbox USING btree (((seq + 0))) WHERE (ordering_key IS NOT NULL);
 CREATE INDEX outbox_ordering ON core.outbox USING btree (ordering_key, seq) WHERE (ordering_key IS NOT NULL);
 CREATE INDEX outbox_scan ON core.outbox USING btree (generation, seq);
@@ -2655,7 +2656,7 @@ CREATE INDEX outbox_waiting ON core.outbox USING btree (generation, COALESCE(lan
 CREATE INDEX outbox_waiting_keys ON core.outbox USING btree (ordering_key, seq) WHERE ((ordering_key IS NOT NULL) AND (retry_after IS NOT NULL));
 CREATE INDEX stranded_at ON core.stranded USING btree (at);
 CREATE TRIGGER audit_refuse BEFORE DELETE OR UPDATE OR TRUNCATE ON core.audit FOR EACH STATEMENT EXECUTE FUNCTION core.audit_refuse();
-CREATE TRIGGER outbox_default_key BEFORE INSERT ON core.outbox FOR EACH ROW WHEN (((new.idempotency_key IS NULL) OR (new.channel = 'outbox_default'::text) OR (new.status = 'failed'::text) OR (new.failed_at IS NOT NULL) OR (new.cluster_id IS NOT NULL))) EXECUTE FUNCTION core.outbox_default_key();
+CREATE TRIGGER outbox_default_key BEFORE INSERT ON core.outbox FOR EACH ROW WHEN (((new.idempotency_key IS NULL) OR (new.channel = 'outbox_default'::text) OR (new.status = 'failed'::text) OR (new.failed_at IS NOT NULL) OR (new.group_id IS NOT NULL))) EXECUTE FUNCTION core.outbox_default_key();
 CREATE TRIGGER outbox_guard AFTER UPDATE ON core.outbox FOR EACH ROW WHEN ((NOT ((((old.status = 'pending'::text) AND (new.status = 'in_flight'::text) AND (new.claim_seq = (old.claim_seq + 1))) OR ((old.status = 'in_flight'::text) AND (new.status = 'delivered'::text) AND (new.claim_seq = old.claim_seq) AND ((new.ordering_key IS NULL) OR (COALESCE(current_setting('sluice.keys'::text, true), ''::text) = 'released by batch'::text)))) AND (old.deleted_at IS NULL) AND (new.deleted_at IS NULL) AND (new.id = old.id) AND (new.seq = old.seq)))) EXECUTE FUNCTION core.outbox_guard();
 CREATE TRIGGER outbox_guard_delete AFTER DELETE ON core.outbox FOR EACH ROW WHEN (((old.ordering_key IS NOT NULL) AND (old.status = ANY (ARRAY['pending'::text, 'in_flight'::text])))) EXECUTE FUNCTION core.outbox_guard_delete();
 CREATE TRIGGER outbox_notify AFTER INSERT ON core.outbox FOR EACH ROW EXECUTE FUNCTION core.outbox_notify();

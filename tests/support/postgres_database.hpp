@@ -45,6 +45,11 @@ class SqlSession {
   pg_conn* connection_;
 };
 
+/// A database with the schema of these sources, as a copy of one that the processes of a test run migrate once. With
+/// partitions: core.outbox in months.
+void create_migrated(SqlSession& server, const std::string& server_url, const std::string& name,
+                     bool partitions = false);
+
 class PostgresDatabase {
  public:
   /// `migrated` is partitioned where SLUICE_TEST_LAYOUT says `partitions`, so that a whole program can run over it.

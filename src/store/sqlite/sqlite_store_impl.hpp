@@ -158,7 +158,7 @@ class SqliteStore final : public Store {
   std::int64_t boot_;  // named by every claim as its batch
   GroupCommit<PublishCall> publishing_{[this](std::span<PublishCall* const> calls) { publish_together(calls); },
                                        kMostRowsPerCommit};
-  std::shared_ptr<Bell> bell_;  // rung after each commit that makes something claimable
+  std::shared_ptr<Bell> bell_;  // notified after each commit that makes something claimable
 };
 
 /// What happened, for record_audit.

@@ -22,7 +22,7 @@ begin
     end if;
     grant usage, create on schema core to sluice_owner;
     grant select, insert, update, delete on core.outbox, core.event_handled, core.deployments, core.claims, core.claim_cursors,
-        core.subscriptions, core.workers, core.failure_clusters, core.operations, core.operation_items, core.keys_in_flight,
+        core.subscriptions, core.workers, core.failure_groups, core.operations, core.operation_items, core.keys_in_flight,
         core.claim_heads, core.patrol, core.patrol_slices, core.stranded, core.sinks, core.audited to sluice_owner;
     grant select, update on core.settings to sluice_owner;
     grant select on core.secrets to sluice_owner;
@@ -33,7 +33,7 @@ begin
         core.outbox_complaint(core.outbox), core.payload_text(jsonb, bigint), core.payload_complaint(jsonb),
         core.retention_check(interval, interval, interval, interval), core.outbox_route(core.outbox), core.outbox_waits_for(jsonb, text[]),
         core.outbox_acknowledge_by_id(uuid[], bigint[]), core.claims_forgotten(bigint[]),
-        core.failure_cluster(text, text, text, text, text, text), core.cluster_matches(core.failure_clusters, jsonb),
+        core.failure_group(text, text, text, text, text, text), core.group_matches(core.failure_groups, jsonb),
         core.dead_matches(core.outbox, jsonb), core.failure_history_after(core.outbox, bigint, text, text, uuid, int),
         core.outbox_reset(uuid[], bigint, text, text, uuid), core.last_cycle(jsonb),
         core.operation_fits(text, core.operation_items, core.outbox), core.operation_locked(uuid), core.operation_held(uuid, text),
@@ -71,12 +71,12 @@ grant execute on function core.uuid_v7(), core.default_generation(), core.genera
 
 -- Readers see everything and change nothing.
 grant select on core.outbox, core.event_handled, core.deployments, core.claims, core.claim_cursors, core.audit, core.settings,
-    core.subscriptions, core.workers, core.failure_clusters, core.operations, core.operation_items, core.keys_in_flight,
+    core.subscriptions, core.workers, core.failure_groups, core.operations, core.operation_items, core.keys_in_flight,
     core.claim_heads, core.patrol, core.patrol_slices, core.stranded, core.sinks
     to sluice_reader, sluice_worker, sluice_operator;
 grant select on sequence core.outbox_seq to sluice_reader, sluice_worker, sluice_operator;
 grant execute on function core.default_generation(), core.generation_exists(bigint), core.payload_text(jsonb, bigint),
-    core.cluster_matches(core.failure_clusters, jsonb),
+    core.group_matches(core.failure_groups, jsonb),
     core.dead_matches(core.outbox, jsonb), core.outbox_subscribed(core.outbox), core.outbox_blocker(text, bigint, uuid),
     core.generation_publishers(bigint), core.outbox_partitioned(), core.partition_boundary(), core.partitions(), core.swept_one_by_one()
     to sluice_reader, sluice_worker, sluice_operator;

@@ -208,7 +208,7 @@ begin
                 progress        = t.progress,
                 lane            = nullif(t.lane, ''),
                 failed_at       = case when t.next = 'failed' then now() end,
-                cluster_id      = case when t.next = 'failed' then core.failure_cluster(
+                group_id        = case when t.next = 'failed' then core.failure_group(
                     o.event_type, o.source, o.target,
                     case when t.recorded then t.failure_class else o.failure_class end,
                     case when t.recorded then t.fingerprint else o.fingerprint end,
@@ -222,7 +222,7 @@ begin
             returning o.id)
         select t.id, null::bigint, null::bigint, null::bigint
         from unnest(p_undelivered) as t(id) where t.id not in (select m.id from moved m);
-        -- What somebody else can go on with at once is worth a ring.
+        -- What somebody else can go on with at once is worth a notification.
         if exists (
             select from unnest(p_next, p_delays, p_not_before) as t(next, delay, not_before)
             where t.next = 'pending' and coalesce(t.not_before, now() + t.delay) <= now() + interval '50 milliseconds') then

@@ -177,10 +177,10 @@ begin
     get diagnostics cursors = row_count;
     delete from core.claim_heads h where not exists (select from core.claim_cursors c where c.group_key = h.group_key);
 
-    -- Index outbox_dead_clusters. What fails meanwhile renews the row first, and the row is asked again.
-    delete from core.failure_clusters c
+    -- Index outbox_dead_groups. What fails meanwhile renews the row first, and the row is asked again.
+    delete from core.failure_groups c
     where c.last_seen_at < now() - greatest(p_kept, interval '1 day') - interval '1 day'
-      and not exists (select from core.outbox o where o.cluster_id = c.id and o.failed_at is not null and o.deleted_at is null);
+      and not exists (select from core.outbox o where o.group_id = c.id and o.failed_at is not null and o.deleted_at is null);
     get diagnostics failure_groups = row_count;
     return next;
 end

@@ -1,13 +1,13 @@
 -- What the code relies on and somebody may have changed by hand: one sentence per finding.
 select 'table core.' || name || ' is missing'
 from unnest(array['outbox', 'event_handled', 'deployments', 'claims', 'claim_cursors', 'audit', 'settings', 'secrets', 'subscriptions',
-                  'workers', 'failure_clusters', 'operations', 'operation_items', 'keys_in_flight', 'claim_heads', 'patrol', 'patrol_slices',
+                  'workers', 'failure_groups', 'operations', 'operation_items', 'keys_in_flight', 'claim_heads', 'patrol', 'patrol_slices',
                   'stranded', 'sinks', 'audited']) as name
 where to_regclass('core.' || name) is null
 union all
 select 'index core.' || name || ' is missing or invalid'
 from unnest(array['outbox_scan', 'outbox_waiting', 'outbox_ordering', 'outbox_waiting_keys', 'outbox_keyed',
-                  'outbox_dead', 'outbox_dead_clusters', 'outbox_dead_kinds', 'outbox_age',
+                  'outbox_dead', 'outbox_dead_groups', 'outbox_dead_kinds', 'outbox_age',
                   'outbox_tombstones', 'event_handled_pkey', 'claims_expiry', 'operations_running', 'operation_items_in_flight']) as name
 where not exists (
     select from pg_index i where i.indexrelid = to_regclass('core.' || name) and i.indisvalid)
