@@ -12,22 +12,21 @@ namespace sluice::ops {
 namespace {
 
 using std::chrono::days;
-using test::kStart;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
 std::vector<Finding> partition_findings(store::PartitionLayout layout) {
   DoctorFacts facts;
-  facts.now = kStart;
+  facts.now = test::kStart;
   facts.diagnosis.partitions = std::move(layout);
   Findings findings;
   judge_partitions(facts, findings);
   return std::move(findings).take();
 }
 
-/// The month that many months from kStart.
+/// The month that many months from test::kStart.
 Timestamp month_at(int months) {
-  const std::chrono::year_month_day date{std::chrono::floor<days>(kStart)};
+  const std::chrono::year_month_day date{std::chrono::floor<days>(test::kStart)};
   return Timestamp{std::chrono::sys_days{(date.year() / date.month() + std::chrono::months{months}) / 1}};
 }
 store::Partition a_month(int months) {
@@ -60,7 +59,7 @@ TEST(DoctorPartitions, TheDefaultOneHoldsNothing) {
 
 TEST(DoctorPartitions, WhatWasBegunIsToBeFinished) {
   for (const auto& [ahead, severity] : {std::pair{days{20}, Severity::warning}, {days{2}, Severity::critical}}) {
-    const auto found = partition_findings({.boundary = kStart + ahead});
+    const auto found = partition_findings({.boundary = test::kStart + ahead});
     ASSERT_EQ(found.size(), 1U);
     EXPECT_EQ(found[0].id, FindingId::partition_unfinished);
     EXPECT_EQ(found[0].severity, severity);
@@ -69,14 +68,14 @@ TEST(DoctorPartitions, WhatWasBegunIsToBeFinished) {
 }
 
 TEST(LadderPartition, AnEmbeddedStoreHasNoPartitions) {
-  test::TestStore store{[] { return kStart; }};
+  test::EmbeddedStore store;
   const PartitionVoice silent{[](const std::string&) {}, [](Duration) { return true; }};
   const Error refused = partition_events(*store, {}, silent).error();
   EXPECT_EQ(refused.field, "store");
   EXPECT_THAT(refused.message, HasSubstr("need PostgreSQL"));
   EXPECT_EQ(plan_partition(*store, {}).error().message, refused.message);
   EXPECT_EQ(abandon_partition(*store, {}).error().message, refused.message);
-  EXPECT_FALSE(*store->keep_partitions({}, false, {}));
+  EXPECT_FALSE(*(*store).keep_partitions({}, false, {}));
 }
 
 }  // namespace
