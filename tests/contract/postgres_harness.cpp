@@ -97,7 +97,7 @@ class PostgresUnfinishedPublish final : public UnfinishedPublish {
 
 class PostgresHarness final : public Harness {
  public:
-  explicit PostgresHarness(std::string server) : server_(std::move(server)) {
+  PostgresHarness(std::string server, bool partitions) : server_(std::move(server)), partitions_(partitions) {
     static std::atomic<int> tests{0};
     database_ = "sluice_contract_" + std::to_string(::getpid()) + "_" + std::to_string(++tests);
     url_ = url_of(server_, database_);
@@ -111,7 +111,7 @@ class PostgresHarness final : public Harness {
   Result<void> open_store() {
     {
       test::SqlSession server{server_};
-      test::create_migrated(server, server_, database_);
+      test::create_migrated(server, server_, database_, partitions_);
     }
     auto opened = second_store();
     if (!opened) return opened.error();
@@ -135,6 +135,7 @@ class PostgresHarness final : public Harness {
           select c.table_name, string_agg(format('%1$I = %1$I - interval ''{by}''', c.column_name), ', ') as assignments
           from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
           where c.table_schema = 'core' and t.table_type = 'BASE TABLE' and c.data_type = 'timestamp with time zone'
+            and not (select p.relispartition from pg_class p where p.oid = format('core.%I', c.table_name)::regclass)
           group by c.table_name
         loop
           execute format('update core.%I set %s', change.table_name, change.assignments);
@@ -191,6 +192,7 @@ class PostgresHarness final : public Harness {
 
  private:
   std::string server_;
+  bool partitions_;
   std::string database_;
   std::string url_;
   std::unique_ptr<store::Store> store_;
@@ -198,7 +200,7 @@ class PostgresHarness final : public Harness {
 
 }  // namespace
 
-Result<std::unique_ptr<Harness>> make_postgres_harness() {
+Result<std::unique_ptr<Harness>> make_postgres_harness(bool partitions) {
   const char* server = std::getenv("SLUICE_TEST_POSTGRES");
   if (server == nullptr || *server == '\0') {
     return Error{ErrorCode::unavailable,
@@ -207,7 +209,7 @@ Result<std::unique_ptr<Harness>> make_postgres_harness() {
                  "SLUICE_TEST_POSTGRES",
                  {}};
   }
-  auto harness = std::make_unique<PostgresHarness>(server);
+  auto harness = std::make_unique<PostgresHarness>(server, partitions);
   if (auto opened = harness->open_store(); !opened) return opened.error();
   return std::unique_ptr<Harness>{std::move(harness)};
 }

@@ -6,16 +6,17 @@ A text stands in its file exactly once.
 from mutant import (CLAIM, GENERATIONS, OPERATIONS, ORDERING, PATROL, PG, PUBLISH, RETENTION, RULES, SETTLE, SQLITE, SUBSCRIPTIONS, TRIAGE, Mutant,
                     contract, integration, interleaved)
 from table_ends import ENDS
+from table_partitions import PARTITIONS
 
 
 FENCES = [
     contract("fence-acknowledge", "An acknowledgement where the claim left the row asks for the token",
              "SettleContract.ATokenFromTheFutureIsFenced",
-             ((SETTLE, "o.ctid = any (p_tids) and o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight';",
-               "o.ctid = any (p_tids) and o.id = t.id and o.status = 'in_flight';"),)),
+             ((SETTLE, "          and o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight';\n        get",
+               "          and o.id = t.id and o.status = 'in_flight';\n        get"),)),
     contract("fence-acknowledge-keyed", "The same in a batch with ordering keys", "OrderingContract.ATokenFromTheFutureReleasesNoKey",
-             ((SETTLE, "o.ctid = any (p_tids) and o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight'\n            returning",
-               "o.ctid = any (p_tids) and o.id = t.id and o.status = 'in_flight'\n            returning"),)),
+             ((SETTLE, "and o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight'\n            returning o.id, o.ordering_key",
+               "and o.id = t.id and o.status = 'in_flight'\n            returning o.id, o.ordering_key"),)),
     contract("fence-acknowledge-by-id", "An acknowledgement of a row that has moved asks for the token",
              "SettleContract.OnlyTheTokenTellsAStaleClaimFromTheCurrentOne",
              ((SETTLE, "    where o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight';\n    -- Delivered",
@@ -309,7 +310,8 @@ GATES = [
     integration("sweep-inequality", "The database knows the retention inequality", "PostgresBounds.TheInequalityHoldsForTheOwnerToo",
                 (RETENTION, "elsif coalesce(p_handled_active <= p_active + p_grace, true) then", "elsif false then")),
     contract("sweep-age", "An event is as old as its latest change", "RetentionContract.ARestoredEventIsKeptAsLongAgain",
-             ((RETENTION, "greatest(o.published_at, o.failed_at, o.restored_at) <= now() - p_active", "o.occurred_at <= now() - p_active"),)),
+             ((RETENTION, "and o.published_at is not null and greatest(o.published_at, o.failed_at, o.restored_at) <= now() - p_active",
+               "and o.published_at is not null and o.occurred_at <= now() - p_active"),)),
     contract("sweep-dedup", "A dedup row stays while its event does", "RetentionContract.ADedupRowStaysWhileItsEventDoes",
              ((RETENTION, "              and (select o.id from core.outbox o where o.id = e.event_id) is null\n", ""),)),
     contract("placeholder-channel", "A plain INSERT is for the channel of its generation", "PublishContract.APlainInsertIsForTheChannelOfItsGeneration",
@@ -380,4 +382,4 @@ GATES = [
            (("src/http/access.cpp", "if (crypto::equal(token.digest, digest)) found", "if (crypto::equal(token.digest, digest) || !found) found"),)),
 ]
 
-MUTANTS = FENCES + ONCE + MARK + KEYS + PATROLS + WAKING + GATES + ENDS
+MUTANTS = FENCES + ONCE + MARK + KEYS + PATROLS + WAKING + GATES + ENDS + PARTITIONS

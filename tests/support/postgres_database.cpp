@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "store/postgres/postgres_store.hpp"
+#include "tests/support/partitions.hpp"
 
 namespace sluice::test {
 namespace {
@@ -46,7 +47,7 @@ std::string template_name() {
   return std::string{"sluice_template_"} + hex.data();
 }
 
-void migrate(const std::string& url) {
+void migrate(const std::string& url, bool partitions) {
   store::PostgresOptions options;
   options.dsn = url;
   options.check_schema = false;
@@ -54,17 +55,23 @@ void migrate(const std::string& url) {
   ASSERT_TRUE(opened) << opened.error().message;
   const auto migrated = (*opened)->migrate();
   ASSERT_TRUE(migrated) << migrated.error().message;
+  if (!partitions) return;
+  // What occurs now has a month of its own, what occurred before has not.
+  const auto made = make_partitions(**opened, 0, 1);
+  ASSERT_TRUE(made) << made.error().message;
+  // Tests begin with an empty audit.
+  SqlSession{url}.must("set session_replication_role = replica; truncate core.audit restart identity");
 }
 
 // Test processes run side by side and share it; the advisory lock lets one of them make it. It carries its final name
 // only once it is complete.
-void make_template(SqlSession& server, const std::string& server_url, const std::string& name) {
+void make_template(SqlSession& server, const std::string& server_url, const std::string& name, bool partitions) {
   server.must("select pg_advisory_lock(7021001)");
   if (server.must("select 1 from pg_database where datname = '" + name + "'").rows.empty()) {
     const std::string draft = name + "_draft";
     server.must("drop database if exists " + draft + " with (force)");
     server.must("create database " + draft);
-    migrate(with_database(server_url, draft));
+    migrate(with_database(server_url, draft), partitions);
     // The store's own connections have been closed, but their backends may still be ending.
     server.must("select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '" + draft + "'");
     server.must("alter database " + draft + " rename to " + name);
@@ -137,14 +144,14 @@ std::optional<SqlSession::Notification> SqlSession::wait_notification() {
   return std::nullopt;
 }
 
-void create_migrated(SqlSession& server, const std::string& server_url, const std::string& name) {
+void create_migrated(SqlSession& server, const std::string& server_url, const std::string& name, bool partitions) {
   constexpr const char* kNoSuchDatabase = "3D000";
-  const std::string copied_from = template_name();
+  const std::string copied_from = template_name() + (partitions ? "_partitions" : "");
   const std::string statement = "create database " + name + " template " + copied_from;
   const auto created = server.run(statement);
   if (created.ok()) return;
   EXPECT_EQ(created.sqlstate, kNoSuchDatabase) << created.error;
-  make_template(server, server_url, copied_from);
+  make_template(server, server_url, copied_from, partitions);
   server.must(statement);
 }
 
@@ -153,7 +160,9 @@ PostgresDatabase::PostgresDatabase(Schema schema) : name_(fresh_name()) {
   if (schema == Schema::none) {
     server.must("create database " + name_);
   } else {
-    create_migrated(server, server_url(), name_);
+    const char* layout = std::getenv("SLUICE_TEST_LAYOUT");
+    const bool everywhere = layout != nullptr && std::string_view{layout} == "partitions";
+    create_migrated(server, server_url(), name_, everywhere || schema == Schema::partitioned);
   }
 }
 

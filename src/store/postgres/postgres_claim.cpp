@@ -57,7 +57,8 @@ ClaimedEvent claimed_event(const pq::Rows& rows, int row, Generation generation)
   draft.payload = readable ? rows.text(row, kPayload) : "null";
   draft.idempotency_key = std::string{rows.text(row, kIdempotencyKey)};
   draft.trace_context = rows.optional_text(row, kTraceContext);
-  const ClaimRef claim{draft.event_id, rows.int8(row, kClaimSeq), rows.tid(row, kTid), rows.int8(row, kBatch)};
+  const ClaimRef claim{draft.event_id, rows.int8(row, kClaimSeq), rows.tid(row, kTid), rows.int8(row, kBatch),
+                       draft.occurred_at};
   return {EventEnvelope::trusted(std::move(draft)),
           claim,
           generation,

@@ -43,6 +43,14 @@ class PostgresStore final : public Store {
   Result<RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run,
                                           const Actor& actor) override;
   Result<PruneReport> prune(const RetentionPolicies& policies) override;
+  Result<std::optional<PartitionChange>> keep_partitions(const RetentionPolicies& policies, bool dry_run,
+                                                         const Actor& actor) override;
+  // Partitions
+  Result<PartitionLayout> partition_layout() override;
+  Result<std::vector<std::string>> partition_obstacles() override;
+  Result<std::vector<std::string>> partition_sql(const PartitionRequest& request) override;
+  Result<void> take_partition_step(const PartitionRequest& request, const Actor& actor) override;
+  Result<void> abandon_partition(const Actor& actor) override;
   // The patrol
   Result<PatrolStep> patrol(const PatrolRequest& request) override;
   // Events and generations
