@@ -135,7 +135,7 @@ class PostgresHarness final : public Harness {
           select c.table_name, string_agg(format('%1$I = %1$I - interval ''{by}''', c.column_name), ', ') as assignments
           from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
           where c.table_schema = 'core' and t.table_type = 'BASE TABLE' and c.data_type = 'timestamp with time zone'
-            and not (select p.relispartition from pg_class p where p.oid = format('core.%I', c.table_name)::regclass)
+            and c.table_name not in (select p.relname from pg_class p where p.relispartition)
           group by c.table_name
         loop
           execute format('update core.%I set %s', change.table_name, change.assignments);

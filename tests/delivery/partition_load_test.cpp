@@ -174,7 +174,9 @@ TEST_F(PartitionUnderLoad, AMonthIsDropped) {
   bool dropped = false;
   for (int tried = 0; tried < 1000 && !dropped; ++tried) {
     const auto kept = store->keep_partitions(policies, false, {"sluice", "daemon", "retention"});
-    if (!kept) ASSERT_EQ(kept.error().code, ErrorCode::timeout) << kept.error().message;
+    if (!kept) {
+      ASSERT_EQ(kept.error().code, ErrorCode::timeout) << kept.error().message;
+    }
     dropped = kept && *kept && (*kept)->action == "dropped";
   }
   EXPECT_TRUE(dropped);

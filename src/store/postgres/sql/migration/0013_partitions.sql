@@ -21,7 +21,7 @@ as $$
 $$;
 
 -- The partitions, the oldest first and the default one last; nothing on the plain table. since and until are null where there is
--- no bound. rows is what the statistics say, note the comment, which says what held it when it was to be dropped.
+-- no bound. rows is what the statistics say, note what held it when it was to be dropped.
 create function core.partitions()
 returns table (leaf oid, name text, since timestamptz, until timestamptz, is_default boolean, rows bigint, bytes bigint, note text)
 language sql stable
@@ -32,7 +32,7 @@ as $$
     select p.oid, p.relname::text, substring(p.bound from 'FROM \(''([^'']+)''\)')::timestamptz,
            substring(p.bound from 'TO \(''([^'']+)''\)')::timestamptz, p.bound = 'DEFAULT',
            greatest(coalesce((select s.n_live_tup from pg_stat_user_tables s where s.relid = p.oid), 0), p.reltuples::bigint, 0),
-           pg_total_relation_size(p.oid), coalesce(obj_description(p.oid, 'pg_class'), '')
+           pg_total_relation_size(p.oid), coalesce(substring(obj_description(p.oid, 'pg_class') from '^held by .*'), '')
     from (select c.oid, c.relname, c.reltuples, pg_get_expr(c.relpartbound, c.oid) as bound
           from pg_inherits i join pg_class c on c.oid = i.inhrelid
           where i.inhparent = to_regclass('core.outbox') and c.relispartition) p
