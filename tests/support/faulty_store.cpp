@@ -67,6 +67,14 @@ Result<store::PruneReport> FaultyStore::prune(const RetentionPolicies& policies)
   return pass("prune", [&] { return inner_.prune(policies); });
 }
 
+Result<void> FaultyStore::record_ladder(const LadderSample& sample) {
+  return pass("record_ladder", [&] { return inner_.record_ladder(sample); });
+}
+
+Result<std::vector<LadderSample>> FaultyStore::ladder_history() {
+  return pass("ladder_history", [&] { return inner_.ladder_history(); });
+}
+
 Result<store::PatrolStep> FaultyStore::patrol(const store::PatrolRequest& request) {
   return pass("patrol", [&] { return inner_.patrol(request); });
 }
