@@ -36,28 +36,29 @@ std::vector<Reading> hourly(const std::vector<LadderSample>& samples, Member mem
 }
 
 // A night with three events says nothing about a p99: hours are judged together, a day at a time, counted back from the
-// newest sample.
+// newest sample. What is left over of the oldest day belongs to the day after it.
 std::vector<Reading> daily_p99(const std::vector<LadderSample>& samples) {
-  std::vector<Reading> days;
-  std::vector<std::int64_t> latencies;
-  const auto end_day = [&] {
-    if (!days.empty()) days.back().value = ladder_quantile(latencies, 0.99);
-    latencies.clear();
+  struct Day {
+    Timestamp begins{};
+    LadderSample sum;
   };
-  Timestamp begins{};
+  std::vector<Day> days;  // the newest first
   for (auto sample = samples.rbegin(); sample != samples.rend(); ++sample) {
-    if (days.empty() || sample->hour < begins) {
-      end_day();
-      begins = sample->hour + kHour - kDay;
-      days.push_back({});
-    }
-    days.back().at = sample->hour;
-    latencies.resize(std::max(latencies.size(), sample->latencies.size()));
-    for (std::size_t at = 0; at < sample->latencies.size(); ++at) latencies[at] += sample->latencies[at];
+    if (days.empty() || sample->hour < days.back().begins) days.push_back({sample->hour + kHour - kDay, {}});
+    days.back().sum.hour = sample->hour;
+    add(days.back().sum, {.latencies = sample->latencies});
   }
-  end_day();
-  std::reverse(days.begin(), days.end());
-  return days;
+  if (days.size() > 1 && days.back().sum.hour > days.back().begins) {
+    Day& whole = days[days.size() - 2];
+    whole.sum.hour = days.back().sum.hour;
+    add(whole.sum, {.latencies = days.back().sum.latencies});
+    days.pop_back();
+  }
+  std::vector<Reading> readings;
+  for (auto day = days.rbegin(); day != days.rend(); ++day) {
+    readings.push_back({day->sum.hour, ladder_quantile(day->sum.latencies, 0.99)});
+  }
+  return readings;
 }
 
 /// Since when it has been above the threshold without a break; none: it is not. A reading without a value neither
