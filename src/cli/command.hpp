@@ -96,6 +96,8 @@ std::vector<Command> sink_commands();
 std::vector<Command> status_commands();
 std::vector<Command> doctor_commands();
 std::vector<Command> check_commands();
+std::vector<Command> ladder_commands();
+std::vector<Command> move_commands();
 std::vector<Command> retention_commands();
 std::vector<Command> ladder_commands();
 std::vector<Command> alert_commands();

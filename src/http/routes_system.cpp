@@ -10,6 +10,7 @@
 #include "ops/audit.hpp"
 #include "ops/doctor.hpp"
 #include "ops/event_query.hpp"
+#include "ops/ladder.hpp"
 #include "ops/overview.hpp"
 #include "ops/schema.hpp"
 #include "ops/status_report.hpp"
@@ -40,6 +41,11 @@ Result<std::string> overview(Context& context, const Call& call) {
 
 Result<std::string> storage(Context& context, const Call&) {
   SLUICE_TRY(const auto report, ops::report_storage(context.store, context.retention));
+  return ops::to_json(report);
+}
+
+Result<std::string> ladder(Context& context, const Call&) {
+  SLUICE_TRY(const auto report, ops::report_ladder(context.store));
   return ops::to_json(report);
 }
 
@@ -128,7 +134,8 @@ std::vector<Route> system_routes(Context& context) {
   return {reading_route(context, "/v1/me", me),           reading_route(context, "/v1/overview", overview),
           reading_route(context, "/v1/status", status),   reading_route(context, "/v1/doctor", doctor),
           reading_route(context, "/v1/workers", workers), reading_route(context, "/v1/subscriptions", subscriptions),
-          reading_route(context, "/v1/storage", storage), reading_route(context, "/v1/audit", audit)};
+          reading_route(context, "/v1/storage", storage), reading_route(context, "/v1/audit", audit),
+          reading_route(context, "/v1/ladder", ladder)};
 }
 
 std::vector<Route> probe_routes(Context& context) {

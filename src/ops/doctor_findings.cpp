@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/try.hpp"
+#include "ops/ladder.hpp"
 #include "ops/sinks.hpp"
 #include "ops/subscriptions.hpp"
 
@@ -35,6 +36,7 @@ class Gathering {
     keep(facts_.overdue, "events that are overdue",
          store_.overdue({.patience = kDeliveryPatience, .alive_within = kAliveWithin, .limit = kOverdueLook}));
     keep(facts_.dead_letters, "dead letters", tally_dead(store_, kDeadLook));
+    look_at_ladder();
     return std::move(facts_);
   }
 
@@ -57,6 +59,12 @@ class Gathering {
     // An embedded store has no clock but ours.
     if (!facts_.now || store_.capabilities().embedded) return;
     facts_.clock_ahead = *facts_.now - (before + (after - before) / 2);
+  }
+
+  void look_at_ladder() {
+    auto history = noted("the history of the ladder", store_.ladder_history());
+    if (!history || !facts_.now) return;
+    facts_.ladder = judge_ladder(*std::move(history), stage_of(facts_.diagnosis, store_.capabilities()), *facts_.now);
   }
 
   void look_for_generations() {

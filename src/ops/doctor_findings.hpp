@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/ladder.hpp"
 #include "ops/dead_letters.hpp"
 #include "ops/doctor.hpp"
 #include "ops/generations.hpp"
@@ -36,7 +37,8 @@ struct DoctorFacts {
   std::optional<std::vector<store::UnsubscribedCount>> unsubscribed;
   std::optional<std::vector<store::SubscriptionRecord>> subscriptions;
   std::optional<std::vector<store::OverdueEvent>> overdue;  ///< at most kOverdueLook, the longest due first
-  std::optional<DeadTally> dead_letters;                    ///< at most kDeadLook
+  std::optional<LadderVerdict> ladder;
+  std::optional<DeadTally> dead_letters;  ///< at most kDeadLook
   std::vector<store::Unseen> unseen;
 };
 inline constexpr std::int64_t kDeadLook = 10'000;
@@ -69,6 +71,8 @@ void judge_notify(const DoctorFacts& facts, Findings& findings);
 /// What keeps dead rows from going.
 void judge_vacuum(const DoctorFacts& facts, Findings& findings);
 void judge_partitions(const DoctorFacts& facts, Findings& findings);
+/// Whether one table is still enough.
+void judge_growth(const DoctorFacts& facts, Findings& findings);
 /// Claims, retention, generations, subscriptions, dead letters.
 void judge_delivery(const DoctorFacts& facts, Findings& findings);
 /// The file of an embedded store.

@@ -156,6 +156,16 @@ void judge_disk(const store::FileFacts& file, Findings& findings) {
 
 }  // namespace
 
+void judge_growth(const DoctorFacts& facts, Findings& findings) {
+  if (!facts.ladder) return;
+  const LadderVerdict& verdict = *facts.ladder;
+  if (!verdict.due) return findings.ok(FindingId::ladder, verdict.why);
+  findings.add({FindingId::ladder, Severity::warning,
+                "the step `" + std::string{name(*verdict.due)} + "` of the ladder is due: " + verdict.why,
+                std::string{cost(*verdict.due)},
+                "see `sluice ladder status`, then: " + std::string{command(*verdict.due)}});
+}
+
 void judge_vacuum(const DoctorFacts& facts, Findings& findings) {
   if (!facts.diagnosis.server) return;
   const bool pinned = judge_xmin(*facts.diagnosis.server, findings);

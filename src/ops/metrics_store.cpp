@@ -79,4 +79,12 @@ void show_diagnosis(telemetry::StoreMetrics& metrics, const store::Diagnosis& di
   show(metrics.disk_free_bytes, disk);
 }
 
+void show_ladder(telemetry::StoreMetrics& metrics, const LadderVerdict& verdict) {
+  Values steps;
+  for (const LadderTrigger& trigger : verdict.triggers) {
+    steps[{std::string{name(trigger.step)}}] = verdict.due == trigger.step ? 1 : 0;
+  }
+  metrics.ladder_step_due.replace(steps);
+}
+
 }  // namespace sluice::ops

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "core/ladder.hpp"
 #include "store/administer.hpp"
 #include "telemetry/metrics_set.hpp"
 
@@ -15,6 +16,9 @@ void show_gauges(telemetry::StoreMetrics& metrics, const store::StoreGauges& gau
 void show_workers(telemetry::StoreMetrics& metrics, const std::vector<store::WorkerRecord>& alive);
 /// What the diagnosis does not have disappears from the metrics.
 void show_diagnosis(telemetry::StoreMetrics& metrics, const store::Diagnosis& diagnosis);
+
+/// The step that is due is 1, the others that there are 0.
+void show_ladder(telemetry::StoreMetrics& metrics, const LadderVerdict& verdict);
 
 /// How long the event that waits for longest has been due, in seconds.
 double oldest_age_seconds(const store::GenerationGauges& gauges, Timestamp now);

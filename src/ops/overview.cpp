@@ -6,6 +6,7 @@
 
 #include "core/try.hpp"
 #include "ops/doctor_findings.hpp"
+#include "ops/ladder.hpp"
 #include "ops/metrics_store.hpp"
 #include "ops/overview_history.hpp"
 #include "ops/overview_json.hpp"
@@ -66,6 +67,7 @@ std::vector<Finding> attention(const Sight& sight) {
   facts.survey = survey_of(sight);
   facts.stopped_sinks = sight.stopped_sinks;
   facts.unsubscribed = sight.unsubscribed;
+  facts.ladder = sight.ladder;
   std::int64_t dead = 0;
   for (const store::GenerationGauges& one : sight.gauges.generations) dead += one.dead;
   facts.dead_letters = DeadTally{dead, std::min(sight.unacknowledged.value_or(dead), dead), false};
@@ -172,6 +174,9 @@ Result<void> Overview::glance(Timestamp now) {
   if (rows < kMostRowsToRead && lag_of(sight_.gauges) >= kPatienceSeconds) {
     SLUICE_TRY(sight_.unsubscribed, store_.unsubscribed());
   }
+  SLUICE_TRY(auto samples, store_.ladder_history());
+  sight_.ladder = judge_ladder(std::move(samples), stage_of(diagnosis, store_.capabilities()), sight_.gauges.now);
+  show_ladder(metrics_.store, *sight_.ladder);
   show_diagnosis(metrics_.store, diagnosis);
   sight_.diagnosis = std::move(diagnosis);
   sight_.deployments = std::move(deployments);

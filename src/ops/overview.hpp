@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <sluice/result.hpp>
+#include "core/ladder.hpp"
 #include "ops/doctor.hpp"
 #include "ops/overview_history.hpp"
 #include "store/administer.hpp"
@@ -30,6 +31,7 @@ struct Sight {
   store::StoreGauges gauges;
   std::optional<std::int64_t> unacknowledged;  ///< dead letters that nobody knows about; at most kDeadLook
   std::optional<store::Diagnosis> diagnosis;
+  std::optional<LadderVerdict> ladder;
   std::vector<store::Deployment> deployments;
   std::vector<store::WorkerRecord> workers;  ///< that are alive
   std::vector<store::SinkRecord> stopped_sinks;

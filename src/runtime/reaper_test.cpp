@@ -82,6 +82,7 @@ TEST_F(ReaperTest, TwoReapersCountAnAttemptOnce) {
   class Between final : public store::Maintaining {
    public:
     Between(store::Maintaining& inner, std::function<void()> then) : inner_(inner), then_(std::move(then)) {}
+    Result<void> record_ladder(const LadderSample& sample) override { return inner_.record_ladder(sample); }
     Result<std::vector<store::ExpiredClaim>> expired_claims(int limit) override {
       auto found = inner_.expired_claims(limit);
       then_();

@@ -58,6 +58,11 @@ Result<void> check_pools(const std::vector<PoolOptions>& pools) {
   return invalid("handler_name", "a handler named " + *twice + " is registered already");
 }
 
+SupervisorOptions measured_by(telemetry::MetricSet& own, SupervisorOptions options) {
+  if (options.metrics == nullptr) options.metrics = &own;
+  return options;
+}
+
 }  // namespace
 
 Result<void> SupervisorOptions::validate() const {
@@ -70,6 +75,7 @@ Result<void> SupervisorOptions::validate() const {
   SLUICE_CHECK(check_positive(reap_interval, "reap_interval"));
   if (reap_limit < 1) return invalid("reap_limit", "reap_limit must be at least 1");
   SLUICE_CHECK(check_positive(retention_interval, "retention_interval"));
+  SLUICE_CHECK(check_positive(ladder_interval, "ladder_interval"));
   SLUICE_CHECK(check_positive(backoff.first, "backoff.first"));
   if (backoff.cap < backoff.first) return invalid("backoff.cap", "backoff.cap must be at least backoff.first");
   SLUICE_CHECK(patrol.validate());
@@ -107,7 +113,7 @@ Supervisor::Supervisor(store::Store& store, std::vector<PoolOptions> pools, tele
                        SupervisorOptions options)
     : store_(store),
       logger_(logger.with_generation(options.worker.generation)),
-      options_(std::move(options)),
+      options_(measured_by(own_metrics_, std::move(options))),
       subscriptions_(subscriptions_of(pools)),
       handler_names_(names_of(subscriptions_)),
       registry_(store, {options_.worker.generation, kAliveIntervals * options_.presence_interval}),
@@ -160,6 +166,7 @@ void Supervisor::launch_services() {
   if (options_.reap) launch(reaper_service());
   if (options_.sweep) launch(retention_service());
   if (options_.patrol.enabled) launch(patrol_service());
+  launch(ladder_service());
 }
 
 void Supervisor::launch(Service service) {
@@ -315,6 +322,20 @@ Service Supervisor::patrol_service() {
     return report.rest;
   };
   service.finish = [patrol] { patrol->hand_on(); };
+  return service;
+}
+
+// The first sample is taken after a rest: a process that lives for moments leaves none but what it delivered.
+Service Supervisor::ladder_service() {
+  auto log = std::make_shared<LadderLog>(store_, store_, *options_.metrics);
+  auto first = std::make_shared<bool>(true);
+  Service service;
+  service.name = "ladder";
+  service.round = [this, log, first](const std::stop_token&) -> Result<Duration> {
+    if (!std::exchange(*first, false)) SLUICE_CHECK(log->step());
+    return options_.ladder_interval;
+  };
+  service.finish = [log] { log->flush(); };
   return service;
 }
 

@@ -14,6 +14,7 @@
 
 #include "runtime/claim_keeper.hpp"
 #include "runtime/handler_set.hpp"
+#include "runtime/ladder.hpp"
 #include "runtime/listener.hpp"
 #include "runtime/notifier.hpp"
 #include "runtime/patrol.hpp"
@@ -43,11 +44,13 @@ struct SupervisorOptions {
   Duration retention_interval = std::chrono::minutes{10};
   RetentionOptions retention;
   PatrolOptions patrol;
-  BackoffLimits backoff;  ///< rests after an error of the store
+  Duration ladder_interval = std::chrono::minutes{10};  ///< between two samples of what tells which step is due
+  BackoffLimits backoff;                                ///< rests after an error of the store
   FailureListener on_failed;
   /// Who wakes the pools, where others announce work as well; it outlives the supervisor. None: its own.
   Notifier* notifier = nullptr;
-  /// Where the threads report to; it outlives the supervisor. None: nothing is measured.
+  /// Where the threads report to; it outlives the supervisor. None: to metrics of its own, which nobody but the
+  /// ladder's history sees.
   telemetry::MetricSet* metrics = nullptr;
 
   /// The error names the member.
@@ -95,6 +98,7 @@ class Supervisor {
   Service reaper_service();
   Service retention_service();
   Service patrol_service();
+  Service ladder_service();
   Service keeper_service();
   Service presence_service();
   void launch(Service service);
@@ -104,6 +108,8 @@ class Supervisor {
 
   store::Store& store_;
   telemetry::Logger logger_;
+  telemetry::Registry own_registry_;
+  telemetry::MetricSet own_metrics_{own_registry_};  // for who brings none
   SupervisorOptions options_;
   std::vector<Subscription> subscriptions_;  // of all pools
   std::vector<std::string> handler_names_;   // of all pools

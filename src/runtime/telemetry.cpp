@@ -49,6 +49,7 @@ void SettleObserver::saw(const Work& work, bool fenced, std::chrono::steady_cloc
   const Seconds latency = delivered_at - work.event.envelope.occurred_at();
   // A publisher whose clock is ahead is no time machine.
   metrics_->delivery.handled_latency->observe(std::max(latency.count(), 0.0));
+  if (work.event.fresh) metrics_->delivery.first_attempt_latency->observe(std::max(latency.count(), 0.0));
 }
 
 void SettleObserver::counted(const StepReport& report) {

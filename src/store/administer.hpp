@@ -18,6 +18,7 @@
 #include "core/operation.hpp"
 #include "core/sink_switch.hpp"
 #include "store/maintain.hpp"
+#include "store/move.hpp"
 #include "store/observe.hpp"
 #include "store/publish.hpp"
 
@@ -100,6 +101,10 @@ class Administering : public Publishing, public Observing, public Maintaining {
   /// `member`, also makes that existing role a member of the one for `grant`. Repeatable. Returns
   /// one sentence per thing done. Only where capabilities().roles.
   virtual Result<std::vector<std::string>> grant(std::optional<Grant> grant, const std::string& member) = 0;
+
+  /// Null: it cannot be moved from, or to. Lives as long as the store.
+  virtual MoveSource* move_source() { return nullptr; }
+  virtual MoveTarget* move_target() { return nullptr; }
 };
 
 }  // namespace sluice::store

@@ -45,6 +45,9 @@ struct ClaimedEvent {
   /// Why the event could not be read whole; its payload may be `null`. It must not run: decide_work fails it. One such
   /// row stops neither the claim nor the list that it is in.
   std::optional<std::string> unreadable{};
+  /// It could be claimed as soon as it was published: it was not scheduled, retried or replayed and did not wait for
+  /// its ordering key.
+  bool fresh = false;
 };
 
 }  // namespace sluice::store

@@ -105,6 +105,7 @@ struct TableFacts {
   std::int64_t dead_rows = 0;  ///< an estimate
   std::int64_t bytes = 0;      ///< with its indexes
   std::optional<Timestamp> vacuumed_at;
+  bool partitioned = false;
 };
 
 /// Locks on core.outbox that keep others from writing.

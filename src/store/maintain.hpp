@@ -10,6 +10,7 @@
 #include <sluice/time.hpp>
 #include <sluice/uuid.hpp>
 #include "core/generation.hpp"
+#include "core/ladder.hpp"
 #include "core/retention.hpp"
 #include "core/settle.hpp"
 #include "store/claimed_event.hpp"
@@ -106,6 +107,11 @@ class Maintaining {
   /// One bounded step of the walk, from where the last one ended, whichever process took it. What was healed is
   /// remembered for Diagnosis::stranded.
   virtual Result<PatrolStep> patrol(const PatrolRequest& request) = 0;
+
+  /// Adds a process's share to the sample of the store's present hour (`sample.hour` is not looked at), as add() does,
+  /// so that any number of processes write one row per hour. Forgets samples beyond kLadderKept. In doubt: a second
+  /// call counts the latencies twice, which changes no verdict.
+  virtual Result<void> record_ladder(const LadderSample& sample) = 0;
 };
 
 }  // namespace sluice::store

@@ -12,6 +12,7 @@
 #include <sluice/time.hpp>
 #include <sluice/uuid.hpp>
 #include "core/generation.hpp"
+#include "core/ladder.hpp"
 #include "store/diagnosis.hpp"
 #include "store/event_record.hpp"
 #include "store/listener_connection.hpp"
@@ -104,6 +105,8 @@ class Observing {
   virtual Result<std::vector<OverdueEvent>> overdue(const OverdueQuery& query) = 0;
   /// Works with whatever schema there is, even none. Changes nothing.
   virtual Result<Diagnosis> diagnose(DiagnosisDepth depth) = 0;
+  /// The samples of the last kLadderKept, oldest first.
+  virtual Result<std::vector<LadderSample>> ladder_history() = 0;
   /// 0 to 1. Only where capabilities().listen.
   virtual Result<double> notify_queue_usage() = 0;
 

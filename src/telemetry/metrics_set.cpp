@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/ladder.hpp"
 #include "host/entropy.hpp"
 
 namespace sluice::telemetry {
@@ -76,7 +77,10 @@ StoreMetrics::StoreMetrics(Registry& registry)
       file_bytes(optional_gauge(registry, "sluice_sqlite_file_bytes", "Size of the embedded store's file.")),
       wal_bytes(optional_gauge(registry, "sluice_sqlite_wal_bytes", "Size of its write-ahead log.")),
       free_bytes(optional_gauge(registry, "sluice_sqlite_free_bytes", "Bytes of its file that hold nothing.")),
-      disk_free_bytes(optional_gauge(registry, "sluice_sqlite_disk_free_bytes", "Free space on its disk.")) {}
+      disk_free_bytes(optional_gauge(registry, "sluice_sqlite_disk_free_bytes", "Free space on its disk.")),
+      ladder_step_due(registry.gauge({"sluice_ladder_step_due",
+                                      "1 for the step of the ladder that is due (sluice ladder status), else 0.",
+                                      {"step"}})) {}
 
 DeliveryMetrics::DeliveryMetrics(Registry& registry)
     : claims(registry.counter({"sluice_claims_total", "Looks for work, by what came of them.", {"outcome"}})),
@@ -97,6 +101,10 @@ DeliveryMetrics::DeliveryMetrics(Registry& registry)
       handled_latency(
           registry.histogram({"sluice_handled_latency_seconds", "From occurred_at of an event until it was delivered."},
                              latency_seconds())),
+      first_attempt_latency(registry.histogram({"sluice_first_attempt_latency_seconds",
+                                                "From occurred_at of an event until it was delivered, if that was its "
+                                                "first attempt and nothing had to be waited for."},
+                                               {kLadderLatencyBounds.begin(), kLadderLatencyBounds.end()})),
       polls(registry.counter({"sluice_polls_total", "Scans for work that no notification had asked for."})),
       reaped(
           registry.counter({"sluice_reaped_claims_total", "Claims that ran out, by what became of them.", {"result"}})),

@@ -38,6 +38,7 @@ struct StoreMetrics {
   Family<Gauge>& wal_bytes;
   Family<Gauge>& free_bytes;
   Family<Gauge>& disk_free_bytes;
+  Family<Gauge>& ladder_step_due;  ///< step: 1 for the one that is
 };
 
 /// What the workers of this process do.
@@ -53,6 +54,7 @@ struct DeliveryMetrics {
   Family<Counter>& handler_failures;    ///< class
   Family<Histogram>& handler_duration;  ///< handler
   Family<Histogram>& handled_latency;
+  Family<Histogram>& first_attempt_latency;  ///< its buckets are those of LadderSample
   Family<Counter>& polls;
   Family<Counter>& reaped;    ///< result: retried, failed, fenced
   Family<Counter>& stranded;  ///< cause: passed_over, no_claim, blocker_gone

@@ -89,6 +89,7 @@ TEST_F(GoldenJson, OfEveryCommand) {
   expect("op_cancel",
          {"op", "cancel", sluice_.store.sql("select id from operations where state = 'running'").front(), "--yes"});
   expect("audit_list", {"audit", "list"});
+  expect("ladder_status", {"ladder", "status"});
 
   expect("generation_list", {"generation", "list"});
   expect("generation_allocate", {"generation", "allocate"});
@@ -118,6 +119,7 @@ TEST_F(GoldenJson, OfEveryCommand) {
   // the build; each has tests of its own.
   const std::set<std::string> elsewhere{"serve",
                                         "generation_retire",
+                                        "move",
                                         "retention_sweep",
                                         "retention_show",
                                         "ladder_partition",

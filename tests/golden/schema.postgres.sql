@@ -666,6 +666,28 @@ begin
         order by w.seq limit 1) n;
 end
 $$;
+CREATE FUNCTION core.ladder_record(p_rows bigint, p_latencies bigint[], p_notify_queue double precision, p_snapshot_seconds bigint, p_dead_rows bigint, p_kept interval) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    -- Figures about load, not events: a commit that the server forgets costs ten minutes of them.
+    perform set_config('synchronous_commit', 'off', true);
+    insert into core.ladder_samples as s (hour, rows, latencies, notify_queue, snapshot_seconds, dead_rows)
+    values (date_trunc('hour', now(), 'UTC'), p_rows, coalesce(p_latencies, '{}'), p_notify_queue, p_snapshot_seconds, p_dead_rows)
+    on conflict (hour) do update
+    set rows = coalesce(excluded.rows, s.rows),
+        latencies = array(
+            select coalesce(t.before, 0) + coalesce(t.later, 0)
+            from unnest(s.latencies, excluded.latencies) with ordinality as t(before, later, place)
+            order by t.place),
+        notify_queue = greatest(s.notify_queue, excluded.notify_queue),
+        snapshot_seconds = greatest(s.snapshot_seconds, excluded.snapshot_seconds),
+        dead_rows = greatest(s.dead_rows, excluded.dead_rows);
+    -- The future: from before the clock was set back.
+    delete from core.ladder_samples s where s.hour < now() - p_kept or s.hour > now() + p_kept;
+end
+$$;
 CREATE FUNCTION core.last_cycle(p_history jsonb) RETURNS integer
     LANGUAGE sql IMMUTABLE
     AS $$ select coalesce((p_history -> -1 ->> 'cycle')::int, 0) $$;
@@ -1086,7 +1108,7 @@ begin
     return v_id;
 end
 $$;
-CREATE FUNCTION core.outbox_claim(p_generation bigint, p_worker text, p_limit integer, p_ttl interval, p_after bigint, p_upto bigint, p_interests text[], p_handlers text[], p_lanes text[], p_due boolean, p_next bigint[] DEFAULT '{}'::bigint[], p_within interval DEFAULT '1000 years'::interval) RETURNS TABLE(head bigint, top bigint, batch bigint, tid tid, id uuid, seq bigint, claim_seq bigint, attempts integer, event_type text, event_version integer, occurred_at timestamp with time zone, source text, target text, workspace_id uuid, payload jsonb, idempotency_key text, trace_context text, channel text, ordering_key text, claimed_at timestamp with time zone, progress jsonb, due_age bigint)
+CREATE FUNCTION core.outbox_claim(p_generation bigint, p_worker text, p_limit integer, p_ttl interval, p_after bigint, p_upto bigint, p_interests text[], p_handlers text[], p_lanes text[], p_due boolean, p_next bigint[] DEFAULT '{}'::bigint[], p_within interval DEFAULT '1000 years'::interval) RETURNS TABLE(head bigint, top bigint, batch bigint, tid tid, id uuid, seq bigint, claim_seq bigint, attempts integer, event_type text, event_version integer, occurred_at timestamp with time zone, source text, target text, workspace_id uuid, payload jsonb, idempotency_key text, trace_context text, channel text, ordering_key text, claimed_at timestamp with time zone, progress jsonb, due_age bigint, waited boolean)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -1126,6 +1148,7 @@ declare
     v_top     bigint;
     v_room    int;
     v_due_age bigint;
+    v_due     bigint[] := '{}';
 begin
     -- What a key has delivered above the floor is read for each of its events: while keys are busy, the floor follows closely.
     if cardinality(p_next) > 0 and pg_current_xact_id_if_assigned() is null
@@ -1166,6 +1189,7 @@ begin
             end if;
         end if;
     end if;
+    v_due := v_seqs;
     v_room := p_limit - cardinality(v_take);
     if v_room > 0 and cardinality(p_next) > 0 then
         -- Index outbox_scan.
@@ -1278,6 +1302,13 @@ begin
             o.source, o.target, o.workspace_id, o.payload, o.idempotency_key, o.trace_context, o.channel, o.ordering_key, o.claimed_at,
             o.progress, v_due_age;
     end loop;
+    return query
+    update core.outbox o
+    set status = 'in_flight', claimed_at = now(), claimed_by = p_worker, claim_seq = o.claim_seq + 1,
+        retry_after = null, blocked_since = null
+    where o.ctid = any (v_take)
+    returning v_head, v_top, v_batch, o.ctid, o.id, o.seq, o.claim_seq, o.attempts, o.event_type, o.event_version, o.occurred_at, o.source,
+        o.target, o.workspace_id, o.payload, o.idempotency_key, o.trace_context, o.channel, o.ordering_key, o.claimed_at, o.progress, v_due_age, o.seq = any (v_due);
 end
 $$;
 CREATE FUNCTION core.outbox_claim_stretch(p_generation bigint, p_worker text, p_ttl interval, p_after bigint, p_upto bigint, p_interests text[], p_handlers text[], p_lanes text[], p_within interval DEFAULT '1000 years'::interval) RETURNS TABLE(batch bigint, tid tid, id uuid, seq bigint, claim_seq bigint, attempts integer, event_type text, event_version integer, occurred_at timestamp with time zone, source text, target text, workspace_id uuid, payload jsonb, idempotency_key text, trace_context text, channel text, ordering_key text, claimed_at timestamp with time zone, progress jsonb)
@@ -2935,6 +2966,23 @@ CREATE TABLE core.keys_in_flight (
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='2000', autovacuum_vacuum_cost_delay='0');
 COMMENT ON TABLE core.keys_in_flight IS 'Ordering keys of which an event is in flight, and which one';
+CREATE TABLE core.ladder_samples (
+    hour timestamp with time zone NOT NULL,
+    rows bigint,
+    latencies bigint[] DEFAULT '{}'::bigint[] NOT NULL,
+    notify_queue double precision,
+    snapshot_seconds bigint,
+    dead_rows bigint
+)
+WITH (fillfactor='50');
+COMMENT ON TABLE core.ladder_samples IS 'Hourly figures that tell which step of the ladder is due; the last 35 days';
+CREATE TABLE core.move_slices (
+    table_name text NOT NULL,
+    slice text NOT NULL,
+    digest text NOT NULL,
+    rows bigint NOT NULL
+);
+COMMENT ON TABLE core.move_slices IS 'What `sluice move` brought into this database, slice by slice';
 CREATE TABLE core.patrol (
     single boolean DEFAULT true NOT NULL,
     holder text DEFAULT ''::text NOT NULL,
@@ -3026,6 +3074,10 @@ ALTER TABLE ONLY core.failure_groups
     ADD CONSTRAINT failure_groups_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY core.keys_in_flight
     ADD CONSTRAINT keys_in_flight_pkey PRIMARY KEY (ordering_key);
+ALTER TABLE ONLY core.ladder_samples
+    ADD CONSTRAINT ladder_samples_pkey PRIMARY KEY (hour);
+ALTER TABLE ONLY core.move_slices
+    ADD CONSTRAINT move_slices_pkey PRIMARY KEY (table_name, slice);
 ALTER TABLE ONLY core.operation_items
     ADD CONSTRAINT operation_items_pkey PRIMARY KEY (operation_id, place);
 ALTER TABLE ONLY core.operations

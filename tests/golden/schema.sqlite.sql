@@ -227,6 +227,14 @@ CREATE TABLE failure_groups (
   acknowledged_reason text not null default ''
 ) strict;
 
+CREATE TABLE ladder_samples (
+  hour text primary key not null,
+  rows integer,
+  latencies text not null default '[]'
+    constraint "latencies must be a JSON array"
+      check (case when json_valid(latencies) then json_type(latencies) = 'array' else 0 end)
+) strict, without rowid;
+
 CREATE TABLE operation_items (
   operation_id text not null,
   place integer not null,

@@ -177,12 +177,13 @@ TEST_F(PostgresRoles, AnOperatorStartsAReplayAndAWorkerCarriesItOut) {
 // A database whose roles were granted before new functions and tables came.
 TEST_F(PostgresRoles, AMigrationRenewsTheGrants) {
   SqlSession admin{database_.url()};
-  admin.must("drop function core.patrol_step, core.patrol_heal, core.patrol_release_keys");
-  admin.must("delete from core.sluice_migrations where name = '0012_patrol'");
+  admin.must("drop function core.ladder_record");
+  admin.must("drop table core.ladder_samples, core.move_slices");
+  admin.must("delete from core.sluice_migrations where name = '0014_ladder'");
   const auto migrated = owner_->migrate();
   ASSERT_TRUE(migrated) << migrated.error().message;
   EXPECT_TRUE(migrated->back().applied_now);
-  SqlSession{url("worker")}.must("select * from core.patrol_step('w:1', '1 minute', '10 minutes', '1 day', 100)");
+  SqlSession{url("worker")}.must("select core.ladder_record(1, null, null, null, null, '35 days')");
 }
 
 TEST_F(PostgresRoles, OnlyAWorkerReadsTheSecretThatSignsClaims) {

@@ -92,6 +92,14 @@ Result<void> FaultyStore::abandon_partition(const store::Actor& actor) {
   return pass("abandon_partition", [&] { return inner_.abandon_partition(actor); });
 }
 
+Result<void> FaultyStore::record_ladder(const LadderSample& sample) {
+  return pass("record_ladder", [&] { return inner_.record_ladder(sample); });
+}
+
+Result<std::vector<LadderSample>> FaultyStore::ladder_history() {
+  return pass("ladder_history", [&] { return inner_.ladder_history(); });
+}
+
 Result<store::PatrolStep> FaultyStore::patrol(const store::PatrolRequest& request) {
   return pass("patrol", [&] { return inner_.patrol(request); });
 }

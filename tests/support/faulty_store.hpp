@@ -62,6 +62,8 @@ class FaultyStore : public store::Store {
   Result<void> take_partition_step(const store::PartitionRequest& request, const store::Actor& actor) override;
   Result<void> abandon_partition(const store::Actor& actor) override;
   Result<store::PatrolStep> patrol(const store::PatrolRequest& request) override;
+  Result<void> record_ladder(const LadderSample& sample) override;
+  Result<std::vector<LadderSample>> ladder_history() override;
   Result<Timestamp> now() override;
   Result<store::EventPage> list_events(const store::EventFilter& filter, int limit,
                                        std::optional<std::int64_t> before_seq) override;

@@ -14,7 +14,7 @@ LENGTHS = {
     "src/store/postgres/sql/migration/0001_tables.sql": 410,
     "src/store/postgres/sql/migration/0002_rules.sql core.outbox_guard": 90,
     "src/store/postgres/sql/migration/0003_publish.sql core.outbox_publish": 100,
-    "src/store/postgres/sql/migration/0006_claim.sql": 580,
+    "src/store/postgres/sql/migration/0006_claim.sql": 583,
     "src/store/postgres/sql/migration/0006_claim.sql core.claim_cursor_advance": 140,
     "src/store/postgres/sql/migration/0006_claim.sql core.outbox_claim": 240,
     "src/store/postgres/sql/migration/0006_claim.sql core.outbox_claim_stretch": 100,

@@ -31,6 +31,7 @@ enum ClaimColumn {
   kOrderingKey,
   kClaimedAt,
   kProgress,
+  kWaited,
   kHead,
   kTop,
   kDueAge,
@@ -67,7 +68,8 @@ ClaimedEvent claimed_event(const pq::Rows& rows, int row, Generation generation)
           rows.int4(row, kAttempts),
           rows.timestamptz(row, kClaimedAt),
           progress_column(rows, row, kProgress),
-          readable ? std::nullopt : std::optional{payload_unreadable(std::nullopt)}};
+          readable ? std::nullopt : std::optional{payload_unreadable(std::nullopt)},
+          !rows.boolean(row, kWaited)};
 }
 
 // The rows that hold an event, in the order of their numbers: the update returns them in the order of their places in

@@ -92,7 +92,8 @@ std::optional<LockFacts> look_at_locks(Look& look) {
 std::optional<TableFacts> look_at_outbox(Look& look) {
   const auto table = look.at("the statistics of core.outbox", pg_sql::diagnose_outbox);
   if (!table || table->empty()) return std::nullopt;
-  return TableFacts{table->int8(0, 0), table->int8(0, 1), table->int8(0, 2), table->optional_timestamptz(0, 3)};
+  return TableFacts{table->int8(0, 0), table->int8(0, 1), table->int8(0, 2), table->optional_timestamptz(0, 3),
+                    table->boolean(0, 4)};
 }
 
 std::optional<ServerFacts> look_at_server(Look& look, int connected_to) {

@@ -1,4 +1,7 @@
+#include <cstdlib>
+
 #include "core/try.hpp"
+#include "core/words.hpp"
 #include "store/postgres/postgres_records.hpp"
 #include "store/postgres/postgres_statement.hpp"
 #include "store/postgres/postgres_store_impl.hpp"
@@ -26,6 +29,13 @@ std::vector<ExpiredClaim> claims_of(const pq::Rows& rows) {
     expired.fingerprint = rows.optional_text(row, 11).value_or("");
     return expired;
   });
+}
+
+std::vector<std::int64_t> numbers_of(std::string_view text) {
+  std::vector<std::int64_t> numbers;
+  if (text.empty()) return numbers;
+  for (const std::string_view word : split(text, ' ')) numbers.push_back(std::atoll(std::string{word}.c_str()));
+  return numbers;
 }
 
 }  // namespace
@@ -84,6 +94,31 @@ Result<PatrolStep> PostgresStore::patrol(const PatrolRequest& request) {
     step.healed.push_back({rows.uuid(row, 3), *cause});
   }
   return step;
+}
+
+Result<void> PostgresStore::record_ladder(const LadderSample& sample) {
+  pq::Params params;
+  params.int8(sample.rows);
+  {
+    pq::Params::Array latencies = params.array(pq::Params::Element::int8);
+    for (const std::int64_t events : sample.latencies) latencies.int8(events);
+  }
+  params.text(sample.notify_queue ? std::optional{std::to_string(*sample.notify_queue)} : std::nullopt);
+  params.int8(sample.snapshot_seconds).int8(sample.dead_rows).interval(kLadderKept);
+  SLUICE_CHECK(run(writing(pg_sql::ladder_record), params));
+  return {};
+}
+
+Result<std::vector<LadderSample>> PostgresStore::ladder_history() {
+  SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::ladder_history), pq::Params{}.interval(kLadderKept)));
+  return pq::collect(rows, [&](int row) {
+    const auto number = [&](int column) {
+      return rows.is_null(row, column) ? std::nullopt : std::optional{rows.int8(row, column)};
+    };
+    LadderSample sample{rows.timestamptz(row, 0), number(1), numbers_of(rows.text(row, 2)), {}, number(4), number(5)};
+    if (const auto usage = rows.optional_text(row, 3)) sample.notify_queue = std::atof(usage->c_str());
+    return sample;
+  });
 }
 
 }  // namespace sluice::store

@@ -17,7 +17,7 @@
 
 namespace sluice::store {
 
-class PostgresStore final : public Store {
+class PostgresStore final : public Store, public MoveTarget {
  public:
   explicit PostgresStore(PostgresOptions options);
 
@@ -53,6 +53,9 @@ class PostgresStore final : public Store {
   Result<void> abandon_partition(const Actor& actor) override;
   // The patrol
   Result<PatrolStep> patrol(const PatrolRequest& request) override;
+  // The ladder
+  Result<void> record_ladder(const LadderSample& sample) override;
+  Result<std::vector<LadderSample>> ladder_history() override;
   // Events and generations
   Result<Timestamp> now() override;
   Result<EventPage> list_events(const EventFilter& filter, int limit, std::optional<std::int64_t> before_seq) override;
@@ -131,6 +134,17 @@ class PostgresStore final : public Store {
   Result<std::vector<std::string>> validate() override;
   [[nodiscard]] std::vector<MigrationText> migrations() const override;
   Result<std::vector<std::string>> grant(std::optional<Grant> grant, const std::string& member) override;
+
+  // Moving in
+  MoveTarget* move_target() override { return this; }
+  Result<MoveState> move_state() override;
+  Result<void> begin_move(const std::string& from) override;
+  Result<std::vector<MovedSlice>> moved_slices() override;
+  Result<void> import_slice(const MovedSlice& slice, std::span<const std::string> rows) override;
+  Result<std::int64_t> differing(const MoveSlice& slice, std::span<const std::string> rows) override;
+  Result<std::vector<std::int64_t>> move_totals() override;
+  Result<void> finish_move(const Actor& actor) override;
+  Result<void> undo_move() override;
 
   [[nodiscard]] Capabilities capabilities() const override {
     return {.listen = true, .roles = true, .partitions = true, .embedded = false};

@@ -90,9 +90,11 @@ Result<std::vector<ClaimCandidates::Candidate>> ClaimCandidates::find_fresh(Conn
                                                                             int limit) const {
   std::vector<Candidate> found;
   found.reserve(static_cast<std::size_t>(std::min(limit, kRoomAtFirst)));
-  SLUICE_CHECK(connection.each(sql::claim_fresh,
-                               {{":interests", interests_}, {":generation", generation_}, {":limit", limit}},
-                               [&](Row& row) { found.push_back(read(row, now)); }));
+  SLUICE_CHECK(connection.each(
+      sql::claim_fresh, {{":interests", interests_}, {":generation", generation_}, {":limit", limit}}, [&](Row& row) {
+        found.push_back(read(row, now));
+        found.back().event.fresh = true;
+      }));
   return found;
 }
 

@@ -1,3 +1,7 @@
+#include <cstdlib>
+
+#include "core/json.hpp"
+#include "core/json_object.hpp"
 #include "core/try.hpp"
 #include "store/sqlite/sqlite_records.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
@@ -120,6 +124,48 @@ Result<PruneReport> SqliteStore::prune(const RetentionPolicies& policies) {
     const Timestamp before = clock_() - policies.outbox.active - policies.outbox.grace;
     SLUICE_TRY(auto gone, connection.run(sql::prune_failures, {{":before", before}}));
     return PruneReport{.failure_groups = gone};
+  });
+}
+
+namespace {
+
+LadderSample read_sample(Row& row) {
+  LadderSample sample{row.timestamp(), row.optional_integer(), {}, {}, {}, {}};
+  const std::string latencies = row.text();
+  const auto counts = json::elements(latencies, "latencies");
+  if (!counts) {
+    row.damaged("latencies " + latencies);
+    return sample;
+  }
+  for (const std::string_view count : *counts) sample.latencies.push_back(std::atoll(std::string{count}.c_str()));
+  return sample;
+}
+
+}  // namespace
+
+// Read and written in one transaction: two processes that add to one hour take turns.
+Result<void> SqliteStore::record_ladder(const LadderSample& sample) {
+  return database_->write(Durability::lazy, [&](Connection& connection) -> Result<void> {
+    const Timestamp now = clock_();
+    const Timestamp hour = std::chrono::floor<std::chrono::hours>(now);
+    SLUICE_TRY(auto found, connection.first(sql::ladder_sample, {{":hour", hour}}, read_sample));
+    LadderSample sum = found.value_or(LadderSample{});
+    add(sum, sample);
+    std::vector<std::string> latencies;
+    for (const std::int64_t events : sum.latencies) latencies.push_back(std::to_string(events));
+    SLUICE_CHECK(connection.run(sql::ladder_save,
+                                {{":hour", hour}, {":rows", sum.rows}, {":latencies", json_array(latencies)}}));
+    SLUICE_CHECK(connection.run(sql::ladder_forget, {{":oldest", now - kLadderKept}, {":newest", now + kLadderKept}}));
+    return {};
+  });
+}
+
+Result<std::vector<LadderSample>> SqliteStore::ladder_history() {
+  return database_->read([&](Connection& connection) -> Result<std::vector<LadderSample>> {
+    std::vector<LadderSample> samples;
+    SLUICE_CHECK(connection.each(sql::ladder_history, {{":since", clock_() - kLadderKept}},
+                                 [&](Row& row) { samples.push_back(read_sample(row)); }));
+    return samples;
   });
 }
 

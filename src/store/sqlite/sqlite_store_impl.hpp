@@ -21,7 +21,7 @@ struct PublishCall {
   Result<std::vector<PublishOutcome>> outcomes = std::vector<PublishOutcome>{};
 };
 
-class SqliteStore final : public Store {
+class SqliteStore final : public Store, public MoveSource {
  public:
   SqliteStore(std::unique_ptr<Database> database, std::string path, std::function<Timestamp()> clock, std::int64_t boot)
       : database_(std::move(database)),
@@ -60,6 +60,9 @@ class SqliteStore final : public Store {
   Result<void> abandon_partition(const Actor&) override { return no_partitions(); }
 
   Result<PatrolStep> patrol(const PatrolRequest& request) override;
+
+  Result<void> record_ladder(const LadderSample& sample) override;
+  Result<std::vector<LadderSample>> ladder_history() override;
 
   Result<Timestamp> now() override { return clock_(); }
   Result<EventPage> list_events(const EventFilter& filter, int limit, std::optional<std::int64_t> before_seq) override;
@@ -138,6 +141,14 @@ class SqliteStore final : public Store {
   Result<std::vector<std::string>> validate() override;
   [[nodiscard]] std::vector<MigrationText> migrations() const override;
   Result<std::vector<std::string>> grant(std::optional<Grant> grant, const std::string& member) override;
+
+  MoveSource* move_source() override { return this; }
+  Result<std::vector<MoveSlice>> slices() override;
+  Result<std::vector<std::string>> rows(const MoveSlice& slice) override;
+  Result<std::optional<std::string>> home() override;
+  Result<std::int64_t> in_flight() override;
+  Result<void> hold_claims(Duration length, const std::string& home) override;
+  Result<std::unique_ptr<MoveSwitch>> begin_switch() override;
 
   [[nodiscard]] Capabilities capabilities() const override { return {.embedded = true}; }
   [[nodiscard]] std::string display_name() const override { return path_; }

@@ -23,7 +23,7 @@ begin
     grant usage, create on schema core to sluice_owner;
     grant select, insert, update, delete on core.outbox, core.event_handled, core.deployments, core.claims, core.claim_cursors,
         core.subscriptions, core.workers, core.failure_groups, core.operations, core.operation_items, core.keys_in_flight,
-        core.claim_heads, core.patrol, core.patrol_slices, core.stranded, core.sinks, core.audited to sluice_owner;
+        core.claim_heads, core.patrol, core.patrol_slices, core.stranded, core.sinks, core.audited, core.ladder_samples to sluice_owner;
     grant select, update on core.settings to sluice_owner;
     grant select on core.secrets to sluice_owner;
     grant select, insert on core.audit to sluice_owner;
@@ -72,7 +72,7 @@ grant execute on function core.uuid_v7(), core.default_generation(), core.genera
 -- Readers see everything and change nothing.
 grant select on core.outbox, core.event_handled, core.deployments, core.claims, core.claim_cursors, core.audit, core.settings,
     core.subscriptions, core.workers, core.failure_groups, core.operations, core.operation_items, core.keys_in_flight,
-    core.claim_heads, core.patrol, core.patrol_slices, core.stranded, core.sinks
+    core.claim_heads, core.patrol, core.patrol_slices, core.stranded, core.sinks, core.ladder_samples
     to sluice_reader, sluice_worker, sluice_operator;
 grant select on sequence core.outbox_seq to sluice_reader, sluice_worker, sluice_operator;
 grant execute on function core.default_generation(), core.generation_exists(bigint), core.payload_text(jsonb, bigint),
@@ -88,6 +88,7 @@ grant execute on function core.outbox_claim(bigint, text, int, interval, bigint,
     core.claim_cursor_advance(text, bigint, text[]), core.claim_holes(bigint, bigint, bigint),
     core.claim_late(bigint, bigint[], bigint[], text[]), core.claim_reserve(text, bigint, bigint, bigint),
     core.patrol_step(text, interval, interval, interval, int),
+    core.ladder_record(bigint, bigint[], float8, bigint, bigint, interval),
     core.outbox_settle(tid[], timestamptz, timestamptz, uuid[], bigint[], bigint[], bigint[], uuid[], bigint[], text[], boolean[], boolean[], interval[], timestamptz[],
                        text[], text[], text[], jsonb[], text[], text[], text[], uuid[], bigint, boolean),
     core.effect_enter(text, tid[], timestamptz, timestamptz, uuid[], bigint[], text[]), core.subscribe(bigint, text[], jsonb, text[], text[], text),

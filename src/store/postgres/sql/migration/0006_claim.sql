@@ -45,7 +45,9 @@ create function core.outbox_claim(
     ordering_key    text,
     claimed_at      timestamptz,
     progress        jsonb,
-    due_age         bigint
+    due_age         bigint,
+    -- It was scheduled, retried, replayed, or waited for its ordering key.
+    waited          boolean
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -86,6 +88,7 @@ declare
     v_top     bigint;
     v_room    int;
     v_due_age bigint;
+    v_due     bigint[];
 begin
     -- What a key has delivered above the floor is read for each of its events: while keys are busy, the floor follows closely.
     if cardinality(p_next) > 0 and pg_current_xact_id_if_assigned() is null
@@ -128,6 +131,7 @@ begin
         end if;
     end if;
 
+    v_due := v_seqs;
     v_room := p_limit - cardinality(v_take);
     if v_room > 0 and cardinality(p_next) > 0 then
         -- Index outbox_scan.
@@ -242,7 +246,7 @@ begin
         where o.ctid = any (v_tids) and o.tableoid = v_leaf and o.occurred_at >= v_from and o.occurred_at <= v_to
         returning v_head, v_top, v_batch, o.ctid, o.id, o.seq, o.claim_seq, o.attempts, o.event_type, o.event_version, o.occurred_at,
             o.source, o.target, o.workspace_id, o.payload, o.idempotency_key, o.trace_context, o.channel, o.ordering_key, o.claimed_at,
-            o.progress, v_due_age;
+            o.progress, v_due_age, o.seq = any (v_due);
     end loop;
 end
 $$;

@@ -2,7 +2,7 @@
 -- larger than a worker can hold.
 select batch, tid, id, seq, claim_seq, attempts, event_type, event_version, occurred_at, source, target, workspace_id,
        case when octet_length(written) <= 67108864 then written end, idempotency_key, trace_context, channel, ordering_key,
-       claimed_at, progress, head, top, due_age
+       claimed_at, progress, waited, head, top, due_age
 from (
     select c.*, c.payload::text as written
     from core.outbox_claim($1::bigint, $2::text, $3::int, $4::interval, $5::bigint, $6::bigint, $7::text[], $8::text[], $9::text[],

@@ -350,3 +350,13 @@ create table patrol (
   place_seq integer not null default 0
 ) strict;
 insert into patrol (one) values (1);
+
+-- One row per hour for the last weeks, written by every process that delivers: what `sluice ladder status` judges.
+-- latencies is a JSON array: events delivered at their first attempt, by the time since they were published.
+create table ladder_samples (
+  hour text primary key not null,
+  rows integer,
+  latencies text not null default '[]'
+    constraint "latencies must be a JSON array"
+      check (case when json_valid(latencies) then json_type(latencies) = 'array' else 0 end)
+) strict, without rowid;

@@ -1,8 +1,9 @@
--- The definitions of Sluice's own tables and of everything attached to them.
+-- The definitions of Sluice's own tables and of everything attached to them; what a move has put there (move_…) is no
+-- part of the schema.
 select type || ' ' || name, coalesce(sql, '')
 from sqlite_master
 where tbl_name in ('outbox', 'event_handled', 'deployments', 'settings', 'secrets', 'audit', 'subscriptions', 'workers',
                    'failure_groups', 'operations', 'operation_items', 'stranded', 'patrol', 'outbox_subscribers', 'outbox_keyed',
-                   'sluice_migrations')
-  and name not like 'sqlite_autoindex_%'
+                   'ladder_samples', 'sluice_migrations')
+  and name not like 'sqlite_autoindex_%' and name not like 'move\_%' escape '\'
 order by 1

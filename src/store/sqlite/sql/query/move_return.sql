@@ -1,0 +1,2 @@
+-- The store is back here.
+delete from settings where key = 'moved_to'

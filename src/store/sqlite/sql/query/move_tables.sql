@@ -1,0 +1,2 @@
+-- The tables that there are.
+select name from sqlite_master where type = 'table' and name not like 'sqlite_%' order by name
