@@ -101,7 +101,8 @@ TEST(CommandTable, EveryChangeHasADryRunThatChangesNothing) {
   const auto before = sluice.store.sql("select count(*) from audit");
   for (const Command& command : commands()) {
     const std::string title = command.title();
-    if (!command.mutating || title == "db grant" || title == "db doorbell" || title == "contract snapshot") continue;
+    const std::set<std::string> elsewhere{"db grant", "db doorbell", "contract snapshot", "ladder partition"};
+    if (!command.mutating || elsewhere.contains(title)) continue;
     std::vector<std::string> words{command.path.begin(), command.path.end()};
     words.emplace_back("--dry-run");
     for (const auto& word : something_to_change(command)) words.push_back(word);

@@ -2371,7 +2371,7 @@ CREATE FUNCTION core.partitions() RETURNS TABLE(leaf oid, name text, since times
     select p.oid, p.relname::text, substring(p.bound from 'FROM \(''([^'']+)''\)')::timestamptz,
            substring(p.bound from 'TO \(''([^'']+)''\)')::timestamptz, p.bound = 'DEFAULT',
            greatest(coalesce((select s.n_live_tup from pg_stat_user_tables s where s.relid = p.oid), 0), p.reltuples::bigint, 0),
-           pg_total_relation_size(p.oid), coalesce(obj_description(p.oid, 'pg_class'), '')
+           pg_total_relation_size(p.oid), coalesce(substring(obj_description(p.oid, 'pg_class') from '^held by .*'), '')
     from (select c.oid, c.relname, c.reltuples, pg_get_expr(c.relpartbound, c.oid) as bound
           from pg_inherits i join pg_class c on c.oid = i.inhrelid
           where i.inhparent = to_regclass('core.outbox') and c.relispartition) p

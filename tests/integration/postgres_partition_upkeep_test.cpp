@@ -266,7 +266,9 @@ TEST_F(PostgresClaim, StepsTowardsPartitionsThatNobodyFinishesAreUndone) {
   const auto store = open();
   const auto soon = *store->now() + std::chrono::days{1};
   ASSERT_TRUE(store->take_partition_step({store::PartitionStep::constrain, soon, 3}, {"alice", "cli", ""}));
-  EXPECT_EQ((*store->keep_partitions({}, false, {"sluice", "daemon", ""}))->action, "abandoned");
+  const auto kept = store->keep_partitions({}, false, {"sluice", "daemon", ""});
+  ASSERT_TRUE(kept && *kept);
+  EXPECT_EQ((*kept)->action, "abandoned");
   EXPECT_FALSE(store->partition_layout()->boundary);
   session.must("select core.outbox_publish('a.b', p_occurred_at => now() + interval '3 days')");
 }
