@@ -27,10 +27,12 @@ ALLOWED = {
     "broker/redis/": {"broker", "core"},
     "broker/open_broker": {"broker", "broker/nats", "broker/redis", "core"},
     "sink/": {"core", "host"},
+    "sink/broker/": {"broker", "core", "host", "sink"},
     "sink/exec/": {"core", "host", "sink"},
     "sink/http/": {"core", "crypto", "host", "http_client", "sink"},
     "sink/log/": {"core", "host", "sink", "telemetry"},
-    "sink/open_sinks": {"config", "core", "host", "sink", "sink/exec", "sink/http", "sink/log", "telemetry"},
+    "sink/open_sinks": {"broker/open_broker", "broker", "config", "core", "host", "sink", "sink/broker", "sink/exec", "sink/http",
+                        "sink/log", "telemetry"},
     "alert/": {"core"},
     "alert/http/": {"alert", "core", "http_client"},
     # Neither sees an adapter, nor the other.
