@@ -106,7 +106,11 @@ class NatsConsumer final : public Consumer {
       natsMsg* raw = nullptr;
       const natsStatus status = natsSubscription_NextMsg(&raw, subscription_.get(), glance.count());
       if (status == NATS_OK) {
-        SLUICE_CHECK(take(NatsMsg{raw}, messages));
+        take(NatsMsg{raw}, messages);
+      } else if (status == NATS_NO_RESPONDERS) {
+        for (Lane& lane : lanes_) lane.outstanding = 0;
+        if (messages.empty()) return gone();
+        break;
       } else if (status != NATS_TIMEOUT) {
         subscription_.reset();
       } else if (!messages.empty() || left <= milliseconds{0}) {
@@ -145,19 +149,17 @@ class NatsConsumer final : public Consumer {
   }
 
   static Result<void> outcome(const NatsExchange& exchange, std::size_t nth) {
-    natsMsg* answer = exchange.answer(nth);
-    if (answer == nullptr) {
-      return Error{exchange.connection_broke() ? ErrorCode::unavailable : ErrorCode::timeout,
-                   Retry::in_doubt,
-                   "NATS did not confirm what became of the message",
-                   {},
-                   {}};
-    }
-    if (status_of(answer) != 0) {
-      return Error{
-          ErrorCode::not_found, Retry::safe, "the consumer of this message is gone, or has no leader yet", {}, {}};
-    }
-    return {};
+    if (exchange.answer(nth) != nullptr) return {};
+    if (exchange.nobody_listens()) return gone();
+    return Error{exchange.connection_broke() ? ErrorCode::unavailable : ErrorCode::timeout,
+                 Retry::in_doubt,
+                 "NATS did not confirm what became of the message",
+                 {},
+                 {}};
+  }
+
+  static Error gone() {
+    return {ErrorCode::not_found, Retry::safe, "the consumer is gone from its stream, or has no leader yet", {}, {}};
   }
 
   // A subscription on a connection that is up. Requests from before a reconnect are lost with their server.
@@ -198,12 +200,12 @@ class NatsConsumer final : public Consumer {
     return {};
   }
 
-  Result<void> take(NatsMsg message, std::vector<IncomingMessage>& messages) {
+  void take(const NatsMsg& message, std::vector<IncomingMessage>& messages) {
     natsMsg* raw = message.get();
-    if (const int status = status_of(raw); status != 0) return request_ended(raw, status);
+    if (is_status(raw)) return request_ended(raw);
     const char* token = natsMsg_GetReply(raw);
     const auto ack = read_ack_subject(token == nullptr ? "" : token);
-    if (!ack) return {};
+    if (!ack) return;
     IncomingMessage taken;
     for (Lane& lane : lanes_) {
       if (lane.durable != ack->consumer) continue;
@@ -217,27 +219,16 @@ class NatsConsumer final : public Consumer {
     taken.delivered = ack->delivered;
     taken.token = token;
     messages.push_back(std::move(taken));
-    return {};
   }
 
-  // 404, 408 and 409: the request has got all that it will. 503: nobody serves this consumer.
-  Result<void> request_ended(natsMsg* message, int status) {
-    constexpr int kNoResponders = 503;
+  // 404, 408 and 409: the request has got all that it will.
+  void request_ended(natsMsg* message) {
     const auto tokens = split(std::string_view{natsMsg_GetSubject(message)}, '.');
-    if (tokens.size() < 2) return {};
-    const std::string_view request = tokens.back();
+    if (tokens.size() < 2) return;
     const std::string_view number = tokens[tokens.size() - 2];
     std::size_t at = lanes_.size();
     std::from_chars(number.data(), number.data() + number.size(), at);
-    if (at >= lanes_.size() || std::to_string(lanes_[at].request) != request) return {};
-    Lane& lane = lanes_[at];
-    lane.outstanding = 0;
-    if (status != kNoResponders) return {};
-    return Error{ErrorCode::not_found,
-                 Retry::safe,
-                 "the consumer " + lane.durable + " of stream " + stream_ + " is gone, or has no leader yet",
-                 {},
-                 {}};
+    if (at < lanes_.size() && std::to_string(lanes_[at].request) == tokens.back()) lanes_[at].outstanding = 0;
   }
 
   // What came and nobody fetched goes to the others at once.

@@ -82,6 +82,12 @@ bool NatsExchange::gather_one() {
       --unanswered_;
       return true;
     }
+    // libnats keeps back which request it was. When all are answered, it is those without an answer.
+    if (status == NATS_NO_RESPONDERS) {
+      no_listeners_ = true;
+      --unanswered_;
+      return true;
+    }
     broke_ = status != NATS_TIMEOUT || watch_.broke();
     if (broke_ || left <= milliseconds{0} || stop_.stop_requested()) return false;
   }

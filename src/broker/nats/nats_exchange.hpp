@@ -30,8 +30,10 @@ class NatsExchange {
   natsStatus send(natsMsg* message);
   /// Waits for the answers that are missing, until the deadline, a stop, or the end of the connection.
   void gather();
-  /// None: it was not sent, or no answer came.
+  /// None: it was not sent, nobody was there, or no answer came.
   [[nodiscard]] natsMsg* answer(std::size_t nth) const { return answers_[nth].get(); }
+  /// Of a request that was sent and has no answer: the server said that nobody listens to its subject.
+  [[nodiscard]] bool nobody_listens() const { return no_listeners_ && unanswered_ == 0; }
   [[nodiscard]] bool connection_broke() const { return broke_; }
 
  private:
@@ -47,6 +49,7 @@ class NatsExchange {
   Clock::time_point deadline_;
   std::stop_token stop_;
   bool broke_ = false;
+  bool no_listeners_ = false;
 };
 
 /// A subject that nobody else listens to.

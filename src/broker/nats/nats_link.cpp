@@ -1,7 +1,6 @@
 #include "broker/nats/nats_link.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <vector>
 
 #include "core/redact.hpp"
@@ -209,13 +208,9 @@ bool NatsWatch::broke() const {
          reconnects_of(connection_.get()) != reconnects_;
 }
 
-int status_of(natsMsg* message) {
+bool is_status(natsMsg* message) {
   const char* text = nullptr;
-  if (natsMsg_GetDataLength(message) != 0 || natsMsgHeader_Get(message, "Status", &text) != NATS_OK) return 0;
-  const std::string_view digits{text};
-  int status = 0;
-  std::from_chars(digits.data(), digits.data() + digits.size(), status);
-  return status;
+  return natsMsg_GetDataLength(message) == 0 && natsMsgHeader_Get(message, "Status", &text) == NATS_OK;
 }
 
 }  // namespace sluice::broker

@@ -68,7 +68,7 @@ class NatsWatch {
   std::uint64_t reconnects_;
 };
 
-/// The status line of a message that the server itself has written (`404`, `408`, `503`); 0: an ordinary message.
-int status_of(natsMsg* message);
+/// Whether the server itself has written this message, to say how a request went (`404`, `408`).
+bool is_status(natsMsg* message);
 
 }  // namespace sluice::broker

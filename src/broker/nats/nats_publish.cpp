@@ -14,7 +14,6 @@
 namespace sluice::broker {
 namespace {
 
-constexpr int kNoResponders = 503;
 constexpr std::string_view kPublishing = "publish to NATS";
 
 // A literal subject: tokens that are not empty, no wildcards, no white space.
@@ -126,7 +125,6 @@ Error refusal(NatsLink& link, const PubAck& ack, const OutgoingMessage& message)
 }
 
 Result<Taken> outcome(NatsLink& link, natsMsg* answer, const OutgoingMessage& message) {
-  if (status_of(answer) == kNoResponders) return no_stream(message);
   const std::string_view text{natsMsg_GetData(answer), static_cast<std::size_t>(natsMsg_GetDataLength(answer))};
   const auto ack = read_ack(text);
   // Somebody answers, and it is no stream: whether the message is kept nobody knows.
@@ -182,6 +180,8 @@ std::vector<Result<Taken>> publish_on_nats(NatsLink& link, std::span<const Outgo
       outcomes.emplace_back(*unsent[i]);
     } else if (natsMsg* answer = exchange->answer(i)) {
       outcomes.push_back(outcome(link, answer, messages[i]));
+    } else if (exchange->nobody_listens()) {
+      outcomes.emplace_back(no_stream(messages[i]));
     } else {
       outcomes.emplace_back(no_answer(*exchange));
     }
