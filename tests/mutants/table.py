@@ -3,8 +3,8 @@
 A text stands in its file exactly once.
 `control` is a test of the same program that still passes: without it, SQL that cannot be read would look like a guard.
 """
-from mutant import (CLAIM, GENERATIONS, OPERATIONS, ORDERING, PATROL, PG, PUBLISH, RETENTION, RULES, SETTLE, SQLITE, SUBSCRIPTIONS, Mutant,
-                    contract, integration, interleaved)
+from mutant import (BROKER, CLAIM, GENERATIONS, OPERATIONS, ORDERING, PATROL, PG, PUBLISH, RETENTION, RULES, SETTLE, SQLITE, SUBSCRIPTIONS, Mutant,
+                    brokered, contract, integration, interleaved)
 
 
 FENCES = [
@@ -352,4 +352,39 @@ ENDS = [
            (("src/store/sqlite/database.cpp", "kCheckpointPages && checkpoint_lock_.try_alone())", "kCheckpointPages && (checkpoint_lock_.try_alone() || true))"),)),
 ]
 
-MUTANTS = FENCES + ONCE + MARK + KEYS + PATROLS + WAKING + GATES + ENDS
+BROKERS = [
+    brokered("nats-id", "A message carries its id", "All/BrokerPublish.TakesAnIdOnce/nats",
+             (BROKER + "nats/nats_publish.cpp", "status == NATS_OK && !message.id.empty()", "status != NATS_OK && !message.id.empty()")),
+    brokered("nats-answer", "Nothing is taken before the broker has answered", "All/BrokerPublish.AnAnswerThatWasLostIsADuplicateTheNextTime/nats",
+             (BROKER + "nats/nats_publish.cpp", "outcomes.emplace_back(no_answer(*exchange));", "outcomes.emplace_back(Taken{});")),
+    brokered("nats-no-stream", "A subject that no stream takes is said", "NatsBroker.WithoutAStreamNothingIsTakenAndTheFixIsSaid",
+             (BROKER + "nats/nats_exchange.cpp", "if (status == NATS_NO_RESPONDERS) {", "if (status == NATS_DRAINING) {")),
+    brokered("nats-discard", "A full stream refuses what is new", "NatsBroker.AStreamThatIsFullIsTriedAgain",
+             (BROKER + "nats/nats_administer.cpp", "config.Discard = js_DiscardNew;", "config.Discard = js_DiscardOld;")),
+    brokered("nats-shard", "Of a shard one message is under way", "All/BrokerConsume.AShardGoesOneByOneInOrderAmongAll/nats",
+             (BROKER + "nats/nats_consumer.cpp", "durable.lane.shard ? 1 :", "durable.lane.shard ? 100 :")),
+    brokered("redis-once", "An id is added once", "All/BrokerPublish.TakesAnIdOnce/redis",
+             (BROKER + "redis/lua/publish.lua", "if redis.call('EXISTS', KEYS[2]) == 1 then return 0 end", "")),
+    brokered("redis-id-after", "An id is kept only when its message was added", "RedisBroker.WhatWasRefusedIsNoDuplicateLater",
+             (BROKER + "redis/lua/publish.lua", "redis.call('XADD', KEYS[1]",
+              "redis.call('SET', KEYS[2], '', 'PX', ARGV[1])\nredis.call('XADD', KEYS[1]")),
+    brokered("redis-answer", "Nothing is taken before Redis has answered", "All/BrokerPublish.AnAnswerThatWasLostIsADuplicateTheNextTime/redis",
+             (BROKER + "redis/redis_publish.cpp", "if (!reply) return reply.error();", "if (!reply) return Taken{};")),
+    brokered("redis-trim", "Nothing is trimmed that a group has not settled", "RedisBroker.TrimsTheOldestButNothingThatAGroupNeeds",
+             (BROKER + "redis/lua/trim.lua", "if needed and not before(entry[1], needed) then break end", "")),
+    brokered("redis-shard", "Of a shard one message is under way", "All/BrokerConsume.AShardGoesOneByOneInOrderAmongAll/redis",
+             (BROKER + "redis/lua/fetch.lua", "local room = math.min(most - #handed, (lane == 0 and limit or 1)",
+              "local room = math.min(most - #handed, limit")),
+    brokered("redis-fence", "Who lost a message cannot put it off", "RedisBroker.WhoLostAMessageCannotPutItOff",
+             (BROKER + "redis/lua/settle.lua", "if not pending or pending[4] ~= tonumber(ARGV[3]) then return 0 end",
+              "if not pending then return 0 end")),
+    brokered("redis-too-large", "A message that is too large is for good", "All/BrokerPublish.TooLargeIsForGoodAndNamesTheLimit/redis",
+             (BROKER + "redis/redis_publish.cpp", "return Error{ErrorCode::invalid, Retry::never,", "return Error{ErrorCode::invalid, Retry::safe,")),
+    Mutant("sink-terminal", "What a broker will never take fails its event at once", "unit_test",
+           "BrokerSinkTest.WhatWillNeverBeTakenFailsAtOnceAndIsNobodysTrouble",
+           (("src/sink/broker/broker_sink.cpp", "verdict.terminal = error.retry == Retry::never;", "verdict.terminal = false;"),)),
+    Mutant("sink-one-asks", "While a broker is away one event asks", "unit_test", "BrokerSinkTest.WhileTheBrokerIsAwayOneEventAsksAndTheOthersWait",
+           (("src/sink/broker/broker_sink.cpp", "trial ? events.first(1) : events", "trial ? events.first(events.size()) : events"),)),
+]
+
+MUTANTS = FENCES + ONCE + MARK + KEYS + PATROLS + WAKING + GATES + ENDS + BROKERS
