@@ -10,11 +10,14 @@ function(embed_sql target)
   set(header ${CMAKE_CURRENT_BINARY_DIR}/generated/${ARG_HEADER})
   string(REGEX REPLACE "\\.hpp$" ".cpp" definitions ${header})
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/query/*.sql ${folder}/part/*.sql ${folder}/migration/*.sql ${folder}/admin/*.sql)
+  set(command ${CMAKE_COMMAND} -DFOLDER=${folder} -DOUTPUT=${header} -DNAMESPACE=${ARG_NAMESPACE} -P ${SLUICE_EMBED_SCRIPT})
+  if(SLUICE_EMBED_AT_CONFIGURE)
+    execute_process(COMMAND ${command} COMMAND_ERROR_IS_FATAL ANY)
+  endif()
   add_custom_command(
     OUTPUT ${definitions}
     BYPRODUCTS ${header}
-    COMMAND ${CMAKE_COMMAND} -DFOLDER=${folder} -DOUTPUT=${header} -DNAMESPACE=${ARG_NAMESPACE}
-            -P ${SLUICE_EMBED_SCRIPT}
+    COMMAND ${command}
     DEPENDS ${sources} ${SLUICE_EMBED_SCRIPT}
     COMMENT "Embedding SQL of ${ARG_NAMESPACE}"
     VERBATIM)

@@ -1,9 +1,7 @@
 // The composition root: the only place that knows every adapter, and the only one that reads the
 // environment.
-#include <pwd.h>
 #include <unistd.h>
 
-#include <array>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -15,7 +13,8 @@
 #include "cli/run.hpp"
 #include "core/try.hpp"
 #include "daemon/daemon.hpp"
-#include "library/surroundings.hpp"
+#include "host/entropy.hpp"
+#include "host/identity.hpp"
 #include "sink/open_sinks.hpp"
 #include "store/postgres/postgres_store.hpp"
 #include "store/sqlite/sqlite_store.hpp"
@@ -33,16 +32,6 @@ config::Environment environment() {
     if (equals != std::string_view::npos) variables.emplace(text.substr(0, equals), text.substr(equals + 1));
   }
   return variables;
-}
-
-std::string hostname() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
-}
-
-std::string user_name() {
-  const ::passwd* const entry = ::getpwuid(::geteuid());
-  return entry != nullptr ? entry->pw_name : "uid" + std::to_string(::geteuid());
 }
 
 Result<std::unique_ptr<store::Store>> open_adapter(const cli::OpenRequest& request) {
@@ -119,10 +108,10 @@ Result<std::unique_ptr<cli::Daemon>> start_daemon(const cli::DaemonRequest& requ
                             request.generation,
                             log,
                             host::Entropy::system(),
-                            library::fresh_identity,
+                            host::fresh_identity,
                             SLUICE_VERSION,
-                            library::uniform01,
-                            library::process_is_gone,
+                            host::uniform01,
+                            host::process_is_gone,
                             [log](const config::Config& config, const std::function<Timestamp()>& clock) {
                               return sink::open_sinks(config, log, clock);
                             },
@@ -145,7 +134,7 @@ std::vector<store::MigrationText> migrations(config::StoreUrl::Kind kind) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const cli::Invocation invocation{{argv + 1, argv + argc}, environment(), hostname(), user_name()};
+  const cli::Invocation invocation{{argv + 1, argv + argc}, environment(), host::host_name(), host::user_name()};
   const bool out_is_tty = ::isatty(STDOUT_FILENO) == 1;
   const bool color = out_is_tty && !invocation.environment.contains("NO_COLOR");
   cli::Console console{

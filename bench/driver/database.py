@@ -35,12 +35,13 @@ class Database:
 
     count = 0
 
-    def __init__(self, migrate=True, doorbell=None):
+    def __init__(self, migrate=True, doorbell=None, partitions=False):
         Database.count += 1
         self.name = f"bench_{os.getpid()}_{Database.count}"
         self.url = SERVER.rsplit("/", 1)[0] + "/" + self.name
         self._migrate = migrate
         self._doorbell = doorbell
+        self._partitions = partitions
 
     def __enter__(self):
         if not SERVER:
@@ -50,6 +51,8 @@ class Database:
             output_of([SLUICE, "db", "migrate", "--store", self.url])
         if self._doorbell:
             output_of([SLUICE, "db", "doorbell", self._doorbell, "--store", self.url])
+        if self._partitions:
+            output_of([SLUICE, "ladder", "partition", "--store", self.url])
         return self
 
     def __exit__(self, *_):

@@ -47,6 +47,16 @@ def drain_history(scale):
     yield versus(f"drain-history ({scale.history:,} rows kept)", "events/s", ours, "own drain", base, at_least(0.9))
 
 
+def drain_partitions(scale):
+    """A drain in a table of months: the oldest, three coming ones and the default one; against own drain."""
+    def months():
+        with Database(partitions=True) as database:
+            return database.rate("drain", events=scale.events)
+
+    ours, base = in_turn(scale.rounds, months, lambda: own_drain(scale.events))
+    yield versus("drain-partitions", "events/s", ours, "own drain", base, at_least(0.9))
+
+
 def drain_processes(scale):
     """1, 2 and 4 worker processes of one thread over one backlog; against one process with as many threads."""
     def side(**options):

@@ -2,7 +2,7 @@
 from dataclasses import dataclass
 from typing import Callable
 
-from driver import delivery, embedded, limits, publishing, serving, triage
+from driver import delivery, embedded, limits, months, publishing, serving, triage
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,7 @@ BENCHES = {
     "drain-history": Bench(delivery.drain_history),
     "drain-keyed": Bench(delivery.drain_keyed),
     "drain-once": Bench(delivery.drain_once, npm=True),
+    "drain-partitions": Bench(delivery.drain_partitions),
     "drain-pinned": Bench(delivery.drain_pinned),
     "drain-processes": Bench(delivery.drain_processes),
     "http-sink": Bench(serving.http_sink),
@@ -32,6 +33,7 @@ BENCHES = {
     "publish-batch": Bench(publishing.publish_batch),
     "publish-live": Bench(publishing.publish_live),
     "publish-single": Bench(publishing.publish_single),
+    "retention-month": Bench(months.retention_month),
     "sqlite-drain": Bench(embedded.sqlite_drain),
     "sqlite-publish": Bench(embedded.sqlite_publish),
     "start": Bench(serving.start),

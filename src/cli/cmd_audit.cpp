@@ -8,7 +8,9 @@
 #include "cli/table.hpp"
 #include "core/try.hpp"
 #include "ops/audit.hpp"
+#include "ops/doctor_findings.hpp"
 #include "ops/event_json.hpp"
+#include "ops/ladder_partition.hpp"
 #include "ops/storage.hpp"
 
 namespace sluice::cli {
@@ -78,6 +80,35 @@ void print_report(const Session& session, const store::RetentionReport& report) 
                               {"deleted", at_least(report, report.outbox_deleted)},
                               {"of them failed", at_least(report, report.failed_swept)},
                               {"dedup rows deleted", at_least(report, report.handled_deleted)}});
+  for (const store::PartitionChange& one : report.partitions) {
+    session.out() << "partition " << one.name << (session.dry_run() ? " would be " : " ") << one.action << " ("
+                  << counted(one.events, "event") << ")\n";
+  }
+}
+
+void print_partitions(const Session& session, const ops::StorageReport& report) {
+  Table table{"PARTITION", "SINCE", "UNTIL", "EVENTS", "SIZE", "NOTE"};
+  if (!report.diagnosis.partitions) return;
+  for (const store::Partition& one : report.diagnosis.partitions->partitions) {
+    table.row({one.name, one.since ? ops::month_text(*one.since) : "-", one.until ? ops::month_text(*one.until) : "-",
+               std::to_string(one.rows), ops::bytes_text(one.bytes), one.note});
+  }
+  if (!table.empty()) table.print(session.out(), session.console().color);
+}
+
+Result<Exit> show_retention(Session& session) {
+  SLUICE_TRY(const auto opened, session.open_existing());
+  SLUICE_TRY(const auto report, ops::report_storage(*opened.store, opened.config.retention));
+  if (session.format() != Format::table) {
+    session.out() << ops::to_json(report) << '\n';
+    return Exit::ok;
+  }
+  const RetentionPolicies& policies = report.policies;
+  print_pairs(session.out(), {{"events", to_text(policies.outbox.active) + ", then " + to_text(policies.outbox.grace) +
+                                             " as tombstones"},
+                              {"dedup rows", to_text(policies.event_handled.active + policies.event_handled.grace)}});
+  print_partitions(session, report);
+  return Exit::ok;
 }
 
 Result<store::RetentionReport> run_sweep(const Session& session, store::Administering& store,
@@ -140,6 +171,17 @@ std::vector<Command> audit_commands() {
            list_audit}};
 }
 
-std::vector<Command> retention_commands() { return {sweep_command("sweep", false), sweep_command("run", true)}; }
+std::vector<Command> retention_commands() {
+  return {{{"retention", "show"},
+           "what is kept for how long, and the partitions of the events",
+           {{"sluice retention show", ""}},
+           {},
+           {},
+           false,
+           false,
+           show_retention},
+          sweep_command("sweep", false),
+          sweep_command("run", true)};
+}
 
 }  // namespace sluice::cli

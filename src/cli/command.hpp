@@ -97,6 +97,7 @@ std::vector<Command> status_commands();
 std::vector<Command> doctor_commands();
 std::vector<Command> check_commands();
 std::vector<Command> retention_commands();
+std::vector<Command> ladder_commands();
 std::vector<Command> alert_commands();
 std::vector<Command> contract_commands();
 std::vector<Command> mcp_commands();

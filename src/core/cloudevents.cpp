@@ -7,6 +7,7 @@
 #include "core/json.hpp"
 #include "core/try.hpp"
 #include "core/utf8.hpp"
+#include "core/words.hpp"
 
 namespace sluice::cloudevents {
 namespace {
@@ -17,22 +18,6 @@ constexpr std::size_t kContextMaxBytes = 63;
 // The standard asks for lower-case letters and digits; names of any other kind are not attributes.
 bool is_attribute_name(std::string_view name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return is_lower(c) || is_digit(c); });
-}
-
-// A percent sign that begins no escape stands for itself.
-std::string percent_decoded(std::string_view value) {
-  std::string out;
-  out.reserve(value.size());
-  for (std::size_t at = 0; at < value.size(); ++at) {
-    const bool escape = value[at] == '%' && at + 2 < value.size();
-    if (!escape || !is_hex(value[at + 1]) || !is_hex(value[at + 2])) {
-      out += value[at];
-      continue;
-    }
-    out += static_cast<char>(hex_value(value[at + 1]) * 16 + hex_value(value[at + 2]));
-    at += 2;
-  }
-  return out;
 }
 
 // Some senders quote a value as HTTP allows for a header's parameters.
@@ -66,7 +51,7 @@ Result<CloudEvent> checked(CloudEvent event) {
   return event;
 }
 
-Result<std::string> attribute_text(const json::Member& member, json::Kind kind) {
+Result<std::string> attribute_text(const json::Part& member, json::Kind kind) {
   switch (kind) {
     case json::Kind::string:
       return json::string_value(member.value, member.name);
@@ -78,11 +63,12 @@ Result<std::string> attribute_text(const json::Member& member, json::Kind kind) 
   }
 }
 
-Result<void> take(CloudEvent& event, const json::Member& member) {
-  SLUICE_TRY(const auto kind, json::check(member.value, member.name, {.depth = json::kMaxDepth}));
+Result<void> take(CloudEvent& event, const json::Part& member) {
+  const json::Kind kind = member.measure.kind;
   if (kind == json::Kind::null) return {};
   if (member.name == "data") {
     event.data = std::string{member.value};
+    event.data_measure = member.measure;
     return {};
   }
   if (member.name != "data_base64" && !is_attribute_name(member.name)) {
@@ -97,17 +83,10 @@ Result<void> take(CloudEvent& event, const json::Member& member) {
   return {};
 }
 
-}  // namespace
-
-std::optional<std::string> CloudEvent::attribute(std::string_view name) const {
-  const auto found = attributes.find(name);
-  return found == attributes.end() ? std::nullopt : std::optional{found->second};
-}
-
-Result<CloudEvent> decode_structured(std::string_view json) {
-  SLUICE_TRY(const auto members, json::members(json, "event", {.depth = json::kMaxDepth}));
+Result<CloudEvent> decoded(json::Part outline) {
+  SLUICE_TRY(const auto members, json::members_of(std::move(outline), "event"));
   CloudEvent event;
-  for (const json::Member& member : members) {
+  for (const json::Part& member : members) {
     SLUICE_CHECK(take(event, member));
   }
   if (event.data && event.data_base64) {
@@ -116,12 +95,25 @@ Result<CloudEvent> decode_structured(std::string_view json) {
   return checked(std::move(event));
 }
 
+}  // namespace
+
+std::optional<std::string> CloudEvent::attribute(std::string_view name) const {
+  const auto found = attributes.find(name);
+  return found == attributes.end() ? std::nullopt : std::optional{found->second};
+}
+
+Result<CloudEvent> decode_structured(std::string_view json) {
+  SLUICE_TRY(auto outline, json::outline(json, "event"));
+  return decoded(std::move(outline));
+}
+
 Result<std::vector<CloudEvent>> decode_batch(std::string_view json) {
-  SLUICE_TRY(const auto elements, json::elements(json, "events", {.depth = json::kMaxDepth}));
+  SLUICE_TRY(auto outline, json::outline(json, "events", [](int level, const json::Part&) { return level == 1; }));
+  SLUICE_TRY(auto elements, json::elements_of(std::move(outline), "events"));
   std::vector<CloudEvent> events;
   events.reserve(elements.size());
-  for (const std::string_view element : elements) {
-    auto event = decode_structured(element);
+  for (json::Part& element : elements) {
+    auto event = decoded(std::move(element));
     if (!event) {
       Error error = std::move(event).error();
       error.field = "events[" + std::to_string(events.size()) + "]." + error.field;
@@ -140,7 +132,7 @@ Result<CloudEvent> decode_binary(const std::map<std::string, std::string, std::l
     if (!name.starts_with(kHeaderPrefix)) break;
     const std::string attribute = name.substr(kHeaderPrefix.size());
     if (!is_attribute_name(attribute)) continue;
-    std::string text = percent_decoded(unquoted(value));
+    std::string text = *percent_decoded(unquoted(value), BadEscape::kept);
     if (!utf8::is_valid(text)) return invalid(name, name + " must be percent-encoded UTF-8");
     event.attributes.emplace(attribute, std::move(text));
   }

@@ -16,6 +16,7 @@
 
 #include <sluice/envelope.hpp>
 #include <sluice/result.hpp>
+#include "core/json.hpp"
 
 namespace sluice::cloudevents {
 
@@ -27,8 +28,9 @@ struct CloudEvent {
   std::string id;
   std::string source;
   std::string type;
-  std::optional<std::string> data;         ///< JSON text; of the binary form: the body as it is
-  std::optional<std::string> data_base64;  ///< the text of the member; never together with `data`
+  std::optional<std::string> data;            ///< JSON text; of the binary form: the body as it is
+  std::optional<json::Measure> data_measure;  ///< of `data`, where it was read with the rest of the event
+  std::optional<std::string> data_base64;     ///< the text of the member; never together with `data`
   /// Every other attribute as text, numbers and booleans as they were written: `time`, `subject`, `traceparent`…
   std::map<std::string, std::string, std::less<>> attributes;
 

@@ -25,13 +25,15 @@ Result<void> check_occurred_at(Timestamp at) {
   return {};
 }
 
-Result<void> check_payload(std::string_view payload, const EnvelopeLimits& limits) {
+Result<void> check_payload(std::string_view payload, const EnvelopeLimits& limits, const json::Measure* measure) {
   if (payload.size() > limits.payload_bytes) {
     return invalid("payload", "payload must be at most " + std::to_string(limits.payload_bytes) + " bytes, not " +
                                   std::to_string(payload.size()));
   }
-  SLUICE_TRY(const auto kind,
-             json::check(payload, "payload", {.depth = limits.payload_depth, .stored_bytes = limits.payload_bytes}));
+  const json::Limits allowed{.depth = limits.payload_depth, .stored_bytes = limits.payload_bytes};
+  // What does not fit is read again, for the sentence that says where.
+  if (measure != nullptr && measure->kind == json::Kind::object && measure->is_within(allowed)) return {};
+  SLUICE_TRY(const auto kind, json::check(payload, "payload", allowed));
   if (kind != json::Kind::object) return invalid("payload", "payload must be a JSON object, like {\"n\":1}");
   return {};
 }
@@ -50,7 +52,8 @@ Result<void> check_idempotency_key(std::string_view key) {
 }
 
 // In the order of the fields, so that the first bad one is the one that is named.
-Result<void> check_fields(const EnvelopeDraft& draft, const EnvelopeLimits& limits) {
+Result<void> check_fields(const EnvelopeDraft& draft, const EnvelopeLimits& limits,
+                          const json::Measure* measure = nullptr) {
   if (draft.event_id.is_nil()) return invalid("event_id", "event_id must be set to a uuid that is not nil");
   SLUICE_CHECK(check_event_type(draft.event_type));
   if (draft.event_version < 1) {
@@ -61,7 +64,7 @@ Result<void> check_fields(const EnvelopeDraft& draft, const EnvelopeLimits& limi
   if (draft.target) {
     SLUICE_CHECK(check_context(*draft.target, "target"));
   }
-  SLUICE_CHECK(check_payload(draft.payload, limits));
+  SLUICE_CHECK(check_payload(draft.payload, limits, measure));
   if (draft.idempotency_key) {
     SLUICE_CHECK(check_idempotency_key(*draft.idempotency_key));
   }
@@ -74,6 +77,11 @@ Result<void> check_fields(const EnvelopeDraft& draft, const EnvelopeLimits& limi
 Result<EventEnvelope> EventEnvelope::make(EnvelopeDraft draft, const EnvelopeLimits& limits) {
   SLUICE_CHECK(check_fields(draft, limits));
   return trusted(std::move(draft));
+}
+
+Result<EventEnvelope> make_measured(EnvelopeDraft draft, const EnvelopeLimits& limits, const json::Measure& payload) {
+  SLUICE_CHECK(check_fields(draft, limits, &payload));
+  return EventEnvelope::trusted(std::move(draft));
 }
 
 EventEnvelope EventEnvelope::trusted(EnvelopeDraft draft) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -216,6 +217,55 @@ TEST(JsonQuote, ReadsBack) {
   for (char32_t c = 1; c < 0x80; ++c) every += static_cast<char>(c);
   every += "é€🌍";
   EXPECT_EQ(*string_value(quote(every), "x"), every);
+}
+
+TEST(JsonOutline, MeasuresWhatCheckWouldFind) {
+  // Value, levels, storable.
+  const std::tuple<const char*, int, bool> kSamples[]{{R"({})", 1, true},
+                                                      {R"({"a":[1,{"b":"\u00e4\n\"x"}]})", 3, true},
+                                                      {R"({"a":1,"a":2})", 1, false},
+                                                      {R"({"n":1e200000})", 1, false},
+                                                      {R"({"x":{"a":1,"a":1},"y":1e3})", 2, false},
+                                                      {R"({"n":-1e-3,"s":"\u0001"})", 1, true},
+                                                      {R"([true,null,0.50])", 1, true},
+                                                      {R"("text")", 0, true}};
+  for (const auto& [value, depth, storable] : kSamples) {
+    const std::string text =
+        std::string{R"({"before":{"a":{"b":[1e999999]}},"payload": )"} + value + R"( ,"after":[[[]]]})";
+    const auto whole = outline(text, "event");
+    ASSERT_TRUE(whole) << value;
+    ASSERT_EQ(whole->parts.size(), 3U);
+    const Part& part = whole->parts[1];
+    EXPECT_EQ(part.value, value);
+    EXPECT_EQ(part.measure.kind, *check(value, "value"));
+    EXPECT_EQ(part.measure.depth, depth) << value;
+    EXPECT_EQ(part.measure.storable, storable) << value;
+    for (int limit = 0; limit < 4; ++limit) {
+      EXPECT_EQ(part.measure.is_within({.depth = limit}), check(value, "value", {.depth = limit}).has_value()) << value;
+    }
+    for (std::size_t bytes = 1; bytes < 40; ++bytes) {
+      EXPECT_EQ(part.measure.is_within({.stored_bytes = bytes}),
+                check(value, "value", {.stored_bytes = bytes}).has_value())
+          << value << " " << bytes;
+    }
+  }
+}
+
+TEST(JsonOutline, TakesApartWhatIsAskedFor) {
+  const auto whole = outline(R"({"events":[{"a":1},7,{"b":{"c":2}}],"rest":{"d":3}})", "body",
+                             [](int level, const Part& part) { return level == 2 || part.name == "events"; });
+  ASSERT_TRUE(whole);
+  ASSERT_EQ(whole->parts.size(), 2U);
+  EXPECT_TRUE(whole->parts[1].parts.empty());
+  const auto events = elements_of(whole->parts[0], "events");
+  ASSERT_TRUE(events);
+  ASSERT_EQ(events->size(), 3U);
+  EXPECT_EQ((*events)[0].parts.front().name, "a");
+  EXPECT_TRUE((*events)[1].parts.empty());
+  EXPECT_EQ((*events)[2].parts.front().value, R"({"c":2})");
+  EXPECT_TRUE((*events)[2].parts.front().parts.empty());
+  EXPECT_EQ(members_of((*events)[1], "event").error().message, "event must be a JSON object");
+  EXPECT_EQ(elements_of((*events)[2], "events").error().message, "events must be a JSON array");
 }
 
 }  // namespace

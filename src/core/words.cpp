@@ -25,6 +25,18 @@ bool is_same_ignoring_case(std::string_view a, std::string_view b) {
 
 bool is_digits(std::string_view text) { return !text.empty() && std::all_of(text.begin(), text.end(), is_digit); }
 
+std::optional<std::string> percent_decoded(std::string_view text, BadEscape bad) {
+  std::string decoded;
+  decoded.reserve(text.size());
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const bool escape = text[at] == '%' && text.size() - at >= 3 && is_hex(text[at + 1]) && is_hex(text[at + 2]);
+    if (text[at] == '%' && !escape && bad == BadEscape::refused) return std::nullopt;
+    decoded += escape ? static_cast<char>(hex_value(text[at + 1]) * 16 + hex_value(text[at + 2])) : text[at];
+    if (escape) at += 2;
+  }
+  return decoded;
+}
+
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);

@@ -34,6 +34,11 @@ std::string_view trimmed(std::string_view text);
 /// `a,,b` has three parts, and an empty text has one.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
+/// What `%` followed by no two hexadecimal digits means.
+enum class BadEscape { refused, kept };
+/// `a%20b` is `a b`. None: a bad escape that is refused; one that is kept stands for itself.
+std::optional<std::string> percent_decoded(std::string_view text, BadEscape bad);
+
 /// Safe for a terminal, on one line: control characters and text-direction overrides are dropped,
 /// white space becomes a space, bytes that are not UTF-8 become U+FFFD.
 std::string printable(std::string_view text);

@@ -38,5 +38,16 @@ TEST(Words, AreComparedInAsciiOnly) {
   EXPECT_FALSE(is_digits("12a"));
 }
 
+TEST(Words, PercentSigns) {
+  for (const BadEscape bad : {BadEscape::refused, BadEscape::kept}) {
+    EXPECT_EQ(percent_decoded("a%20b%C3%bc+", bad), "a b\xC3\xBC+");
+    EXPECT_EQ(percent_decoded("", bad), "");
+  }
+  for (const char* text : {"%", "a%2", "%zz", "100%", "%2g"}) {
+    EXPECT_EQ(percent_decoded(text, BadEscape::kept), text);
+    EXPECT_FALSE(percent_decoded(text, BadEscape::refused)) << text;
+  }
+}
+
 }  // namespace
 }  // namespace sluice

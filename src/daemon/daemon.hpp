@@ -17,7 +17,7 @@
 #include "ops/overview.hpp"
 #include "runtime/alerts.hpp"
 #include "runtime/notifier.hpp"
-#include "runtime/wake_signal.hpp"
+#include "runtime/service.hpp"
 #include "telemetry/metrics_set.hpp"
 
 namespace sluice::daemon {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/try.hpp"
+#include "host/entropy.hpp"
 #include "ops/sinks.hpp"
 #include "runtime/service.hpp"
 
@@ -11,7 +12,7 @@ namespace sluice::daemon {
 
 Timestamp StoreClock::now() const {
   const std::lock_guard lock{mutex_};
-  if (!at_) return std::chrono::floor<Duration>(std::chrono::system_clock::now());
+  if (!at_) return host::wall_clock();
   return *at_ + std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - heard_);
 }
 

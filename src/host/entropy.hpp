@@ -14,11 +14,18 @@ namespace sluice::host {
 /// state of a circuit): this machine's clock may be wrong.
 Timestamp wall_clock();
 
+/// Ten bytes that nobody can guess, as an id takes them. A process that forks does not draw the same ones twice.
+std::array<std::uint8_t, 10> random_bytes();
+/// The same for a name that only has to be nobody else's.
+std::uint32_t random_number();
+/// In [0, 1), for jitter: quick, and no secret.
+double uniform01();
+
 struct Entropy {
   std::function<Timestamp()> clock;
   std::function<std::array<std::uint8_t, 10>()> random;
 
-  /// The system's clock and random device.
+  /// wall_clock() and random_bytes().
   static Entropy system();
 };
 

@@ -1,10 +1,18 @@
 #include "host/identity.hpp"
 
+#include <pwd.h>
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): kill() is POSIX
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
+#include <fstream>
 #include <vector>
+
+#include "host/entropy.hpp"
 
 namespace sluice::host {
 
@@ -25,6 +33,23 @@ std::string compact(Timestamp at) {
   std::string text = to_iso8601(at).substr(0, 19);
   std::erase_if(text, [](char c) { return c == '-' || c == ':'; });
   return text;
+}
+
+// The boot and the namespace in which process ids are counted: two processes that share both share a process table.
+// Empty where the system does not tell.
+std::string machine_mark() {
+  std::string boot;
+  std::getline(std::ifstream{"/proc/sys/kernel/random/boot_id"}, boot);
+  std::array<char, 64> space{};
+  const auto length = ::readlink("/proc/self/ns/pid", space.data(), space.size());
+  if (boot.empty() || length <= 0) return {};
+  std::uint32_t hash = 2'166'136'261U;  // FNV-1a
+  for (const char c : boot + std::string{space.data(), static_cast<std::size_t>(length)}) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 16'777'619U;
+  }
+  std::array<char, 9> digits{};
+  std::snprintf(digits.data(), digits.size(), "%08x", hash);
+  return digits.data();
 }
 
 }  // namespace
@@ -51,6 +76,29 @@ std::optional<NamedProcess> process_named(std::string_view identity) {
   const auto [end, status] = std::from_chars(parts[1].data(), parts[1].data() + parts[1].size(), named.pid);
   if (status != std::errc{} || end != parts[1].data() + parts[1].size() || named.pid < 1) return std::nullopt;
   return named;
+}
+
+std::string host_name() {
+  std::array<char, 256> host{};
+  return ::gethostname(host.data(), host.size() - 1) == 0 ? host.data() : "";
+}
+
+std::string user_name() {
+  const ::passwd* const entry = ::getpwuid(::geteuid());
+  return entry != nullptr ? entry->pw_name : "uid" + std::to_string(::geteuid());
+}
+
+std::string fresh_identity() {
+  return worker_identity({host_name(), ::getpid(), wall_clock(), random_number(), machine_mark()});
+}
+
+bool process_is_gone(std::int64_t pid) {
+  if (::kill(static_cast<pid_t>(pid), 0) != 0) return errno == ESRCH;
+  // One that has ended keeps its id until its parent has looked.
+  std::string stat;
+  std::getline(std::ifstream{"/proc/" + std::to_string(pid) + "/stat"}, stat);
+  const std::size_t name_end = stat.rfind(") ");
+  return name_end != std::string::npos && name_end + 2 < stat.size() && stat[name_end + 2] == 'Z';
 }
 
 }  // namespace sluice::host

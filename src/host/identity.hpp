@@ -1,4 +1,4 @@
-// The name under which a process claims.
+// Who this process is: the name under which it claims, the machine and the user it runs as.
 #pragma once
 
 #include <cstdint>
@@ -33,5 +33,14 @@ struct NamedProcess {
 };
 /// None: it names no process of a marked machine.
 std::optional<NamedProcess> process_named(std::string_view identity);
+
+/// Of this machine; empty where the system does not tell.
+std::string host_name();
+/// Whom this process runs as.
+std::string user_name();
+/// worker_identity() of this process, another one at each call.
+std::string fresh_identity();
+/// True only when no process of this machine's process table has the id, or when it has ended already.
+bool process_is_gone(std::int64_t pid);
 
 }  // namespace sluice::host

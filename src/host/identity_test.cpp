@@ -1,8 +1,12 @@
 #include "host/identity.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <algorithm>
 #include <limits>
+
+#include "host/entropy.hpp"
 
 namespace sluice::host {
 namespace {
@@ -54,6 +58,48 @@ TEST(WorkerIdentity, IsPrintableAndBoundedWhateverTheHost) {
   EXPECT_LE(identity.size(), 120U);
   EXPECT_TRUE(std::all_of(identity.begin(), identity.end(), [](char c) { return c > ' ' && c < 0x7F; })) << identity;
   EXPECT_TRUE(worker_identity({"", 1, Timestamp{}, 1}).starts_with("localhost:1:"));
+}
+
+TEST(WorkerIdentity, OfThisProcessNamesItAndIsNewEachTime) {
+  const auto named = process_named(fresh_identity());
+  ASSERT_TRUE(named);
+  EXPECT_EQ(named->pid, ::getpid());
+  EXPECT_NE(fresh_identity(), fresh_identity());
+  EXPECT_FALSE(process_is_gone(::getpid()));
+  EXPECT_FALSE(user_name().empty());
+}
+
+TEST(WorkerIdentity, AProcessThatHasEndedIsGoneBeforeAndAfterItsParentHasLooked) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  ::siginfo_t ended{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT), 0);
+  EXPECT_TRUE(process_is_gone(child));
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  EXPECT_TRUE(process_is_gone(child));
+}
+
+TEST(Entropy, TheSystemsClockAndBytesAreAlive) {
+  const Entropy entropy = Entropy::system();
+  EXPECT_GT(entropy.clock(), *parse_iso8601("2026-01-01T00:00:00Z"));
+  EXPECT_NE(entropy.random(), entropy.random());
+  EXPECT_NE(uniform01(), uniform01());
+}
+
+TEST(Entropy, AForkedProcessDrawsBytesOfItsOwn) {
+  random_bytes();
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto drawn = random_bytes();
+    ::_exit(::write(ends[1], drawn.data(), drawn.size()) == static_cast<ssize_t>(drawn.size()) ? 0 : 1);
+  }
+  std::array<std::uint8_t, 10> theirs{};
+  ASSERT_EQ(::read(ends[0], theirs.data(), theirs.size()), static_cast<ssize_t>(theirs.size()));
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  EXPECT_NE(theirs, random_bytes());
+  for (const int end : ends) ::close(end);
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include <array>
 #include <charconv>
 
-#include "core/words.hpp"
 #include "core/json_object.hpp"
+#include "core/words.hpp"
 
 namespace sluice::http {
 namespace {

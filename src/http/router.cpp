@@ -5,7 +5,7 @@
 
 #include "core/try.hpp"
 #include "core/utf8.hpp"
-#include "crypto/digest.hpp"
+#include "core/words.hpp"
 
 namespace sluice::http {
 namespace {
@@ -22,7 +22,7 @@ Result<std::string> decode_path(std::string_view raw) {
   while (!raw.empty()) {
     raw.remove_prefix(1);
     const std::size_t slash = std::min(raw.find('/'), raw.size());
-    const auto segment = percent_decode(raw.substr(0, slash), false);
+    const auto segment = percent_decoded(raw.substr(0, slash), BadEscape::refused);
     raw.remove_prefix(slash);
     if (!segment || !utf8::is_valid(*segment)) return refused("path", "the path has an escape that cannot be read");
     if (std::any_of(segment->begin(), segment->end(), is_control) ||
@@ -36,12 +36,18 @@ Result<std::string> decode_path(std::string_view raw) {
   return path;
 }
 
+// In a query a plus is a blank.
+std::optional<std::string> form_decoded(std::string_view text) {
+  std::string blanks{text};
+  std::replace(blanks.begin(), blanks.end(), '+', ' ');
+  return percent_decoded(blanks, BadEscape::refused);
+}
+
 Result<void> add_parameter(std::map<std::string, std::string, std::less<>>& query, std::string_view pair) {
   if (pair.empty()) return {};
   const std::size_t equals = pair.find('=');
-  const auto name = percent_decode(pair.substr(0, equals), true);
-  const auto value =
-      percent_decode(equals == std::string_view::npos ? std::string_view{} : pair.substr(equals + 1), true);
+  const auto name = form_decoded(pair.substr(0, equals));
+  const auto value = form_decoded(equals == std::string_view::npos ? std::string_view{} : pair.substr(equals + 1));
   if (!name || !value || !utf8::is_valid(*name) || !utf8::is_valid(*value)) {
     return refused("query", "the query has an escape that cannot be read");
   }
@@ -85,23 +91,6 @@ bool answers(const Route& route, std::string_view method) {
 }
 
 }  // namespace
-
-std::optional<std::string> percent_decode(std::string_view text, bool plus_is_blank) {
-  std::string decoded;
-  decoded.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%') {
-      if (text.size() - i < 3) return std::nullopt;
-      const auto byte = crypto::from_hex(text.substr(i + 1, 2));
-      if (!byte) return std::nullopt;
-      decoded += *byte;
-      i += 2;
-    } else {
-      decoded += plus_is_blank && text[i] == '+' ? ' ' : text[i];
-    }
-  }
-  return decoded;
-}
 
 Result<Target> parse_target(std::string_view text) {
   if (text.find('#') != std::string_view::npos) return refused("path", "a request target has no fragment");

@@ -26,9 +26,6 @@ Result<Target> parse_target(std::string_view text);
 /// What is left of `path` behind the prefix (`/ops/sluice`, or empty); none when it is not below it.
 std::optional<std::string> below(std::string_view prefix, std::string_view path);
 
-/// `%20` and, in a query, `+` decoded; none when an escape is broken.
-std::optional<std::string> percent_decode(std::string_view text, bool plus_is_blank);
-
 // Which code answers which path, and what a caller must be allowed to.
 //
 // Thread-safety: immutable once the server runs.

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/retention.hpp"
-#include "http/router.hpp"
 #include "host/entropy.hpp"
+#include "http/router.hpp"
 #include "ops/schema.hpp"
 #include "sink/sink.hpp"
 

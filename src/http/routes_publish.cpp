@@ -24,11 +24,11 @@ std::string at_index(std::size_t index, const std::string& field) {
 
 bool is_json(std::string_view media) { return media == "application/json" || media.ends_with("+json"); }
 
-Result<PublishBody> read_list(std::string_view list) {
-  SLUICE_TRY(const auto elements, json::elements(list, "events", {.depth = json::kMaxDepth}));
+Result<PublishBody> read_list(json::Part list) {
+  SLUICE_TRY(auto elements, json::elements_of(std::move(list), "events"));
   PublishBody body{{}, true, false};
-  for (const std::string_view element : elements) {
-    auto event = ops::publish_request(element);
+  for (json::Part& element : elements) {
+    auto event = ops::publish_request(std::move(element));
     if (!event) return at_event(std::move(event).error(), body.events.size(), body);
     body.events.push_back(*std::move(event));
   }
@@ -37,10 +37,12 @@ Result<PublishBody> read_list(std::string_view list) {
 
 // `{"events":[…]}` and nothing else, or one event.
 Result<PublishBody> read_envelopes(std::string_view text) {
-  const auto members = json::members(text, "body", {.depth = json::kMaxDepth});
-  if (!members) return members.error();
-  if (members->size() == 1 && members->front().name == "events") return read_list(members->front().value);
-  SLUICE_TRY(auto event, ops::publish_request(*members));
+  const auto is_list = [](int level, const json::Part& part) { return level == 2 || part.name == "events"; };
+  SLUICE_TRY(auto outline, json::outline(text, "body", is_list));
+  if (outline.parts.size() == 1 && outline.parts.front().name == "events") {
+    return read_list(std::move(outline.parts.front()));
+  }
+  SLUICE_TRY(auto event, ops::publish_request(std::move(outline), "body"));
   return PublishBody{{std::move(event)}, false, false};
 }
 
@@ -176,7 +178,8 @@ Result<store::NewEvent> PublishEndpoint::prepare(ops::PublishRequest request) {
   }
   // With an id given it keeps nothing from one event to the next.
   ops::EventPublishing publishing{options_.entropy, options_.limits};
-  return publishing.prepare(request, request.generation.value_or(options_.generation));
+  const Generation generation = request.generation.value_or(options_.generation);
+  return publishing.prepare(std::move(request), generation);
 }
 
 void PublishEndpoint::store(std::vector<store::NewEvent> events, Stored stored, Respond respond) {

@@ -7,9 +7,9 @@
 #include <mutex>
 #include <vector>
 
+#include "host/entropy.hpp"
 #include "http/message.hpp"
 #include "http/router.hpp"
-#include "host/entropy.hpp"
 #include "ops/publish_event.hpp"
 #include "ops/publish_queue.hpp"
 #include "telemetry/log.hpp"

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "core/json.hpp"
 #include "http/publish_fixture.hpp"
 
 namespace sluice::http {
@@ -42,6 +43,60 @@ TEST_F(PublishRoute, OneEventIsStoredAndToldAsTheCommandLineTellsIt) {
   EXPECT_EQ(events[0].generation, 7);
   EXPECT_EQ(events[0].channel, "outbox_gen_7");
   EXPECT_THAT(log_, HasSubstr("event published"));
+}
+
+// Names and short texts are read once more when their value is taken; a payload is not.
+TEST_F(PublishRoute, APayloadIsReadOnceOnItsWayIn) {
+  constexpr std::size_t kEvents = 10;
+  constexpr std::size_t kShortTexts = 100;
+  const std::string payload = R"({"text":")" + std::string(900, 'x') + R"("})";
+  const std::string own = R"({"type":"demo.hello","source":"demo","payload":)" + payload + "}";
+  const std::string cloud =
+      R"({"specversion":"1.0","id":"1","source":"demo","type":"demo.hello","data":)" + payload + "}";
+  const auto many = [](const std::string& one) {
+    std::string list = one;
+    for (std::size_t i = 1; i < kEvents; ++i) list += "," + one;
+    return "[" + list + "]";
+  };
+  const auto expect_once = [&](const std::string& media, const std::string& body, std::size_t events) {
+    const std::size_t before = json::bytes_read();
+    const Response answer = post(media, body);
+    const std::size_t read = json::bytes_read() - before;
+    EXPECT_EQ(answer.status, 201) << answer.body;
+    EXPECT_GE(read, body.size());
+    EXPECT_LE(read, body.size() + events * kShortTexts) << media << " " << body.substr(0, 40);
+  };
+  expect_once("application/json", own, 1);
+  expect_once("application/json", R"({"events":)" + many(own) + "}", kEvents);
+  expect_once("application/cloudevents+json", cloud, 1);
+  expect_once("application/cloudevents-batch+json", many(cloud), kEvents);
+}
+
+TEST_F(PublishRoute, APayloadThatCannotBeStoredIsRefusedWhateverItCameIn) {
+  std::string deep = "1";
+  for (int level = 0; level < 70; ++level) deep = R"({"a":)" + deep + "}";
+  const std::pair<std::string, std::string> kRefused[]{
+      {R"({"a":1,"a":2})", R"(payload has the member \"a\" twice)"},
+      {R"({"n":1e999999})", "payload cannot be stored at line 1, column 6"},
+      {R"({"n":1e2000})", "with its numbers written out"},
+      {deep, "nested too deeply"},
+      {"[1]", "payload must be a JSON object"},
+  };
+  for (const auto& [payload, problem] : kRefused) {
+    const std::string own = R"({"type":"demo.hello","source":"demo","payload":)" + payload + "}";
+    const std::string cloud =
+        R"({"specversion":"1.0","id":"1","source":"demo","type":"demo.hello","data":)" + payload + "}";
+    const std::pair<const char*, std::string> kBodies[]{{"application/json", own},
+                                                        {"application/json", R"({"events":[)" + own + "]}"},
+                                                        {"application/cloudevents+json", cloud},
+                                                        {"application/cloudevents-batch+json", "[" + cloud + "]"}};
+    for (const auto& [media, body] : kBodies) {
+      const Response answer = post(media, body);
+      EXPECT_EQ(answer.status, 400) << media << answer.body;
+      EXPECT_THAT(answer.body, HasSubstr(problem)) << media;
+    }
+  }
+  EXPECT_TRUE(store_.events().empty());
 }
 
 TEST_F(PublishRoute, TheSameIdTwiceIsOneEvent) {

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "core/try.hpp"
+#include "host/entropy.hpp"
+#include "host/identity.hpp"
 #include "library/open_store.hpp"
 #include "library/surroundings.hpp"
 #include "runtime/supervisor.hpp"
@@ -61,7 +63,7 @@ runtime::SupervisorOptions supervisor_options(const ListenerOptions& options, Ge
   made.worker.batch_max = options.batch;
   made.worker.batch_min = std::min(kFirstBatch, options.batch);
   made.worker.ttl = options.claim_ttl;
-  made.worker.uniform01 = library::uniform01;
+  made.worker.uniform01 = host::uniform01;
   made.workers = options.threads;
   made.listener.poll = options.poll;
   made.listener.safety_poll = options.safety_poll;
@@ -91,7 +93,7 @@ class EventListener::Impl {
       : opened_(std::move(opened)),
         options_(std::move(options)),
         generation_(generation),
-        identity_(library::fresh_identity()) {}
+        identity_(host::fresh_identity()) {}
 
   Result<void> listen(HandlerOptions options, EventHandler handler) {
     if (supervisor_) return invalid("handler_name", "handlers are registered before start()");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/try.hpp"
+#include "host/entropy.hpp"
 #include "library/open_store.hpp"
 #include "library/surroundings.hpp"
 #include "store/postgres/postgres_store.hpp"
@@ -79,8 +80,8 @@ class EventPublisher::Impl {
   EnvelopeDraft draft() {
     const std::lock_guard lock{mutex_};
     EnvelopeDraft draft;
-    draft.occurred_at = library::system_now();
-    draft.event_id = ids_.next(draft.occurred_at, library::random_bytes());
+    draft.occurred_at = host::wall_clock();
+    draft.event_id = ids_.next(draft.occurred_at, host::random_bytes());
     return draft;
   }
 
@@ -123,7 +124,7 @@ Result<void> EventPublisher::publish(std::span<const EventEnvelope> events, pg_c
 Result<void> EventPublisher::publish(std::span<const EventEnvelope> events, sqlite3* transaction,
                                      const Routing& routing) {
   return impl_->publish(events, routing, [transaction](const std::vector<store::NewEvent>& ready) {
-    return store::publish_on(transaction, ready, library::system_now());
+    return store::publish_on(transaction, ready, host::wall_clock());
   });
 }
 

@@ -1,7 +1,6 @@
-// What the library takes from the process around it: environment, clock, randomness, host.
+// What the library takes from the process around it: environment and log.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -9,7 +8,6 @@
 #include <string_view>
 
 #include <sluice/result.hpp>
-#include <sluice/time.hpp>
 #include "telemetry/log.hpp"
 
 namespace sluice::library {
@@ -20,14 +18,6 @@ struct EnvironmentChoice {
 };
 /// SLUICE_STORE or DATABASE_URL; SLUICE_GENERATION or SPECTRAL_GENERATION.
 Result<EnvironmentChoice> choice_from_environment();
-
-Timestamp system_now();
-double uniform01();
-std::array<std::uint8_t, 10> random_bytes();
-/// The name under which this process claims.
-std::string fresh_identity();
-/// True only when no process of this machine's process table has the id, or when it has ended already.
-bool process_is_gone(std::int64_t pid);
 
 struct LogSource {
   std::string service;

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/redact.hpp"
+#include "host/entropy.hpp"
 #include "mcp/agent.hpp"
 #include "ops/arguments.hpp"
-#include "host/entropy.hpp"
 #include "ops/schema.hpp"
 
 namespace sluice::mcp {

@@ -94,8 +94,8 @@ TEST_F(DeadLetters, TheTallySaysHowManyAreAcknowledged) {
 TEST_F(DeadLetters, AFingerprintMayBeGivenByItsBeginning) {
   fail(1);
   fail(2, "another thing entirely");
-  store_.sql("update failure_clusters set fingerprint = '5f1c0a9be2d47c3' || id");
-  store_.sql("update outbox set fingerprint = '5f1c0a9be2d47c3' || cluster_id");
+  store_.sql("update failure_groups set fingerprint = '5f1c0a9be2d47c3' || id");
+  store_.sql("update outbox set fingerprint = '5f1c0a9be2d47c3' || group_id");
   const auto groups = test::must(store_->failure_groups({}));
   ASSERT_EQ(groups.size(), 2U);
   const std::string whole = groups[0].fingerprint;
@@ -106,7 +106,7 @@ TEST_F(DeadLetters, AFingerprintMayBeGivenByItsBeginning) {
     EXPECT_THAT(refused.error().message, AllOf(HasSubstr("begins several fingerprints"), HasSubstr(whole)));
     EXPECT_EQ(acknowledge(*store_, shared, true, kAlice).error().field, "fingerprint");
   }
-  store_.sql("update failure_clusters set fingerprint = 'aaaaaaaa' || substr(fingerprint, 9) where fingerprint <> '" +
+  store_.sql("update failure_groups set fingerprint = 'aaaaaaaa' || substr(fingerprint, 9) where fingerprint <> '" +
              whole + "'");
   EXPECT_EQ(test::must(test::must(EventQuery::parse("fp:5f1c0a9b")).filter(*store_)).fingerprint, whole);
   EXPECT_EQ(test::must(test::must(EventQuery::parse("fp:" + whole)).filter(*store_)).fingerprint, whole);

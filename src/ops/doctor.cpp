@@ -52,6 +52,7 @@ std::vector<Finding> findings_of(const DoctorFacts& facts) {
   judge_server(facts, findings);
   judge_notify(facts, findings);
   judge_vacuum(facts, findings);
+  judge_partitions(facts, findings);
   judge_delivery(facts, findings);
   judge_file(facts, findings);
   std::vector<Finding> all = std::move(findings).take();

@@ -42,6 +42,9 @@ enum class FindingId {
   claims_expired,
   stranded_events,
   retention_lag,
+  partition_missing,
+  partition_default,
+  partition_unfinished,
   generation_abandoned,
   sink_stopped,
   events_unsubscribed,
@@ -56,13 +59,14 @@ enum class FindingId {
 };
 
 /// The stable names, by FindingId.
-inline constexpr std::array<std::string_view, 30> kFindingNames{
-    "store-unreachable", "server-version",       "server-standby",        "schema-version", "schema-damaged",
-    "outbox-sequence",   "grants-missing",       "sight-limited",         "clock-skew",     "outbox-locked",
-    "listener-deaf",     "worker-not-listening", "doorbell-contention",   "notify-queue",   "xmin-pinned",
-    "dead-tuples",       "claims-expired",       "stranded-events",       "retention-lag",  "generation-abandoned",
-    "sink-stopped",      "events-unsubscribed",  "subscription-unserved", "events-overdue", "dead-letters",
-    "sqlite-corrupt",    "sqlite-not-writable",  "sqlite-permissions",    "sqlite-wal",     "sqlite-disk"};
+inline constexpr std::array<std::string_view, 33> kFindingNames{
+    "store-unreachable",     "server-version",       "server-standby",       "schema-version", "schema-damaged",
+    "outbox-sequence",       "grants-missing",       "sight-limited",        "clock-skew",     "outbox-locked",
+    "listener-deaf",         "worker-not-listening", "doorbell-contention",  "notify-queue",   "xmin-pinned",
+    "dead-tuples",           "claims-expired",       "stranded-events",      "retention-lag",  "partition-missing",
+    "partition-default",     "partition-unfinished", "generation-abandoned", "sink-stopped",   "events-unsubscribed",
+    "subscription-unserved", "events-overdue",       "dead-letters",         "sqlite-corrupt", "sqlite-not-writable",
+    "sqlite-permissions",    "sqlite-wal",           "sqlite-disk"};
 constexpr std::string_view name(FindingId id) { return kFindingNames[static_cast<std::size_t>(id)]; }
 
 /// As it is called where all is well: `store`, not `store-unreachable`.

@@ -68,6 +68,7 @@ void judge_server(const DoctorFacts& facts, Findings& findings);
 void judge_notify(const DoctorFacts& facts, Findings& findings);
 /// What keeps dead rows from going.
 void judge_vacuum(const DoctorFacts& facts, Findings& findings);
+void judge_partitions(const DoctorFacts& facts, Findings& findings);
 /// Claims, retention, generations, subscriptions, dead letters.
 void judge_delivery(const DoctorFacts& facts, Findings& findings);
 /// The file of an embedded store.

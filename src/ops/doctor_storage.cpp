@@ -4,6 +4,7 @@
 
 #include "core/words.hpp"
 #include "ops/doctor_findings.hpp"
+#include "ops/ladder_partition.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -159,6 +160,44 @@ void judge_vacuum(const DoctorFacts& facts, Findings& findings) {
   if (!facts.diagnosis.server) return;
   const bool pinned = judge_xmin(*facts.diagnosis.server, findings);
   if (const auto& outbox = facts.diagnosis.server->outbox) judge_dead_rows(*outbox, pinned, facts.now, findings);
+}
+
+void judge_partitions(const DoctorFacts& facts, Findings& findings) {
+  if (!facts.diagnosis.partitions || !facts.now) return;
+  const store::PartitionLayout& layout = *facts.diagnosis.partitions;
+  if (layout.boundary) {
+    findings.add({FindingId::partition_unfinished,
+                  *layout.boundary - *facts.now < std::chrono::days{3} ? Severity::critical : Severity::warning,
+                  "`sluice ladder partition` was begun and not finished: events that occur in " +
+                      month_text(*layout.boundary) + " or later are refused",
+                  "Two days before that month retention undoes the steps that were taken.",
+                  "sluice ladder partition, to go on, or sluice ladder partition --abandon"});
+  }
+  if (!layout.partitioned) return;
+  const Timestamp next = boundary_after(*facts.now - std::chrono::days{7});
+  const bool made = std::any_of(layout.partitions.begin(), layout.partitions.end(), [&](const store::Partition& one) {
+    return !one.is_default && one.until && *one.until > next && (!one.since || *one.since <= next);
+  });
+  if (made) {
+    findings.ok(FindingId::partition_missing,
+                counted(static_cast<std::int64_t>(layout.partitions.size()), "partition") + ", that of " +
+                    month_text(next) + " among them");
+  } else {
+    findings.add({FindingId::partition_missing, Severity::warning,
+                  "there is no partition for " + month_text(next) + ": its events will go to the default partition",
+                  "Worker processes make them three months ahead with every retention sweep; either none runs, or "
+                  "somebody holds core.outbox.",
+                  "sluice retention sweep"});
+  }
+  for (const store::Partition& one : layout.partitions) {
+    if (!one.is_default || one.rows == 0) continue;
+    findings.add({FindingId::partition_default, Severity::warning,
+                  "the default partition holds about " + counted(one.rows, "event") +
+                      ": of months that have no partition of their own",
+                  "The next retention sweep makes those months and moves the events there, except for years before "
+                  "1970 and more than ten years ahead.",
+                  "select occurred_at, id, source from core." + one.name + " order by occurred_at limit 20"});
+  }
 }
 
 void judge_file(const DoctorFacts& facts, Findings& findings) {

@@ -22,7 +22,7 @@ void append_part(std::string& text, std::string_view part) {
 
 }  // namespace
 
-Result<store::NewEvent> EventPublishing::prepare(const PublishRequest& request, Generation generation) {
+Result<store::NewEvent> EventPublishing::prepare(PublishRequest request, Generation generation) {
   if (request.not_before && request.delay) {
     return invalid("delay", "a delay and a point in time exclude each other; give one of them");
   }
@@ -35,19 +35,25 @@ Result<store::NewEvent> EventPublishing::prepare(const PublishRequest& request, 
   const Timestamp now = entropy_.clock();
   EnvelopeDraft draft;
   draft.event_id = request.id ? *request.id : ids_.next(now, entropy_.random());
-  draft.event_type = request.event_type;
+  draft.event_type = std::move(request.event_type);
   draft.event_version = request.event_version;
   draft.occurred_at = request.occurred_at.value_or(now);
-  draft.source = request.source;
-  draft.target = request.target;
+  draft.source = std::move(request.source);
+  draft.target = std::move(request.target);
   draft.workspace_id = request.workspace_id;
-  draft.payload = request.payload;
-  draft.idempotency_key = request.idempotency_key;
-  draft.trace_context = request.trace_context;
-  SLUICE_TRY(auto envelope, EventEnvelope::make(std::move(draft), limits_));
+  draft.payload = std::move(request.payload);
+  draft.idempotency_key = std::move(request.idempotency_key);
+  draft.trace_context = std::move(request.trace_context);
+  SLUICE_TRY(auto envelope, request.payload_measure ? make_measured(std::move(draft), limits_, *request.payload_measure)
+                                                    : EventEnvelope::make(std::move(draft), limits_));
 
-  return store::NewEvent{std::move(envelope),  generation,         std::move(channel), request.content_class,
-                         request.ordering_key, request.not_before, request.delay};
+  return store::NewEvent{std::move(envelope),
+                         generation,
+                         std::move(channel),
+                         std::move(request.content_class),
+                         std::move(request.ordering_key),
+                         request.not_before,
+                         request.delay};
 }
 
 Result<void> GenerationCheck::operator()(const store::NewEvent& event) {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include <sluice/uuid.hpp>
+#include "core/json.hpp"
 #include "host/entropy.hpp"
 #include "store/administer.hpp"
 
@@ -20,6 +21,8 @@ struct PublishRequest {
   std::string source;
   std::optional<std::string> target;
   std::string payload = "{}";
+  /// Of this payload, by whoever has read it with the text around it; none: it is read when it is checked.
+  std::optional<json::Measure> payload_measure;
   std::optional<Uuid> id;                ///< default: a new version 7 id
   std::optional<Timestamp> occurred_at;  ///< default: the clock
   std::optional<Uuid> workspace_id;
@@ -44,7 +47,7 @@ class EventPublishing {
   EventPublishing(host::Entropy entropy, EnvelopeLimits limits) : entropy_(std::move(entropy)), limits_(limits) {}
 
   /// The event as it would be stored; the error names the field. Writes nothing.
-  Result<store::NewEvent> prepare(const PublishRequest& request, Generation generation);
+  Result<store::NewEvent> prepare(PublishRequest request, Generation generation);
 
  private:
   host::Entropy entropy_;

@@ -122,11 +122,5 @@ TEST(PublishEvent, AnotherErrorIsPassedOn) {
   EXPECT_EQ(published.error().message, "the file is read-only");
 }
 
-TEST(Entropy, TheSystemsClockAndBytesAreAlive) {
-  const host::Entropy entropy = host::Entropy::system();
-  EXPECT_GT(entropy.clock(), kPublishedAt - std::chrono::years{10});
-  EXPECT_NE(entropy.random(), entropy.random());
-}
-
 }  // namespace
 }  // namespace sluice::ops

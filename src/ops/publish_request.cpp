@@ -14,7 +14,7 @@ namespace sluice::ops {
 namespace {
 
 using cloudevents::CloudEvent;
-using json::Member;
+using Member = json::Part;
 
 template <class T, class Into>
 Result<void> keep(Result<T> parsed, Into& into) {
@@ -85,6 +85,7 @@ Result<void> take(const Member& member, PublishRequest& request) {
   if (member.value == "null") return {};
   if (member.name == "payload") {
     request.payload = member.value;
+    request.payload_measure = member.measure;
     return {};
   }
   const auto* known =
@@ -154,6 +155,7 @@ Result<void> take_data(const CloudEvent& event, PublishRequest& request) {
     request.payload = *std::move(decoded);
   } else if (event.data) {
     request.payload = *event.data;
+    request.payload_measure = event.data_measure;
   }
   return {};
 }
@@ -162,11 +164,12 @@ Result<void> take_data(const CloudEvent& event, PublishRequest& request) {
 
 Result<PublishRequest> publish_request(std::string_view json) {
   // The payload's own depth is checked with the other fields, where the error names the payload.
-  SLUICE_TRY(const auto members, json::members(json, "event", {.depth = json::kMaxDepth}));
-  return publish_request(members);
+  SLUICE_TRY(auto outline, json::outline(json, "event"));
+  return publish_request(std::move(outline));
 }
 
-Result<PublishRequest> publish_request(std::span<const json::Member> members) {
+Result<PublishRequest> publish_request(json::Part outline, std::string_view field) {
+  SLUICE_TRY(const auto members, json::members_of(std::move(outline), field));
   PublishRequest request;
   int types = 0;
   for (const Member& member : members) {

@@ -2,7 +2,6 @@
 // the second.
 #pragma once
 
-#include <span>
 #include <string_view>
 
 #include "core/cloudevents.hpp"
@@ -15,8 +14,8 @@ namespace sluice::ops {
 /// `5m` or a number of seconds; null is as good as left out. A name that is not known is an error, because a misspelt
 /// member would be lost without a word. The payload is kept as it was written.
 Result<PublishRequest> publish_request(std::string_view json);
-/// The same of members that were read already.
-Result<PublishRequest> publish_request(std::span<const json::Member> members);
+/// The same of an event that was read with the text around it.
+Result<PublishRequest> publish_request(json::Part outline, std::string_view field = "event");
 
 // A CloudEvent as something to publish. docs/reference/cloudevents.md is the contract.
 

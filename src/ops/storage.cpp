@@ -6,6 +6,7 @@
 #include "core/json_object.hpp"
 #include "core/try.hpp"
 #include "ops/doctor_findings.hpp"
+#include "ops/ladder_partition.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -137,14 +138,30 @@ Result<store::RetentionReport> sweep_retention(store::Maintaining& store, const 
     total.handled_deleted += swept.handled_deleted;
     total.more = swept.more;
   } while (total.more && go_on(total));
+  while (!total.more) {
+    const auto kept = store.keep_partitions(order.policies, false, order.actor);
+    // Somebody holds the table: the next sweep does it.
+    if (!kept && kept.error().code == ErrorCode::timeout) break;
+    if (!kept) return kept.error();
+    if (!*kept) break;
+    total.partitions.push_back(**kept);
+  }
   return total;
 }
 
 Result<store::RetentionReport> preview_sweep(store::Maintaining& store, const RetentionPolicies& policies, int limit) {
-  return store.sweep_retention(policies, limit, true);
+  SLUICE_TRY(auto report, store.sweep_retention(policies, limit, true));
+  SLUICE_TRY(const auto kept, store.keep_partitions(policies, true, {"sluice", "preview", ""}));
+  if (kept) report.partitions.push_back(*kept);
+  return report;
 }
 
 std::string to_json(const store::RetentionReport& report, bool dry_run) {
+  std::vector<std::string> partitions;
+  for (const store::PartitionChange& one : report.partitions) {
+    partitions.push_back(
+        JsonObject{}.text("action", one.action).text("name", one.name).number("events", one.events).str());
+  }
   return JsonObject{}
       .boolean("dry_run", dry_run)
       .number("outbox_tombstoned", report.outbox_tombstoned)
@@ -152,6 +169,7 @@ std::string to_json(const store::RetentionReport& report, bool dry_run) {
       .number("failed_swept", report.failed_swept)
       .number("handled_deleted", report.handled_deleted)
       .boolean("more", report.more)
+      .array("partitions", partitions)
       .str();
 }
 
@@ -168,11 +186,16 @@ std::string to_json(const StorageReport& report) {
   std::string facts = "null";
   if (report.diagnosis.file) facts = file_json(*report.diagnosis.file);
   if (report.diagnosis.server) facts = server_json(*report.diagnosis.server);
+  std::vector<std::string> partitions;
+  if (report.diagnosis.partitions) {
+    for (const store::Partition& one : report.diagnosis.partitions->partitions) partitions.push_back(to_json(one));
+  }
   return JsonObject{}
       .text("kind", report.embedded ? "sqlite" : "postgres")
       .text("store", report.store)
       .time("now", report.gauges.now)
       .raw("facts", facts)
+      .array("partitions", partitions)
       .raw("events", events_json(report, counts))
       .raw("precision", precision_json(report, counts))
       .raw("retention", retention_json(report))

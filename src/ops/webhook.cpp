@@ -182,10 +182,15 @@ std::string segments(std::string_view event) {
   return out.empty() ? std::string{kUnnamed} : out;
 }
 
-Result<std::string> payload_of(std::string body) {
-  SLUICE_TRY(const auto kind, json::check(body, "body", {.depth = json::kMaxDepth}));
-  if (kind == json::Kind::object) return body;
-  return JsonObject{}.raw("body", body).str();
+Result<void> take_payload(std::string body, PublishRequest& request) {
+  SLUICE_TRY(const auto outline, json::outline(body, "body"));
+  if (outline.measure.kind == json::Kind::object) {
+    request.payload = std::move(body);
+    request.payload_measure = outline.measure;
+  } else {
+    request.payload = JsonObject{}.raw("body", body).str();
+  }
+  return {};
 }
 
 }  // namespace
@@ -206,13 +211,12 @@ std::string webhook_event_type(const HookConfig& hook, std::string_view event) {
 }
 
 Result<PublishRequest> publish_request(const HookConfig& hook, const WebhookLabel& label, std::string json) {
-  SLUICE_TRY(auto payload, payload_of(std::move(json)));
   const ForeignName name{hook.source, label.delivery_id};
   PublishRequest request;
+  SLUICE_CHECK(take_payload(std::move(json), request));
   request.event_type = webhook_event_type(hook, label.event);
   request.source = hook.source;
   request.target = hook.target;
-  request.payload = std::move(payload);
   request.id = derived_id("webhook", name);
   if (std::string key = derived_key(name); !key.empty()) request.idempotency_key = std::move(key);
   return request;

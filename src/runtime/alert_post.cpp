@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/entropy.hpp"
+
 namespace sluice::runtime {
 
 AlertClocks AlertClocks::system() {
-  return {[] { return std::chrono::steady_clock::now(); },
-          [] { return std::chrono::floor<Duration>(std::chrono::system_clock::now()); }};
+  return {[] { return std::chrono::steady_clock::now(); }, host::wall_clock};
 }
 
 AlertPost::AlertPost(std::unique_ptr<alert::AlertChannel> channel, telemetry::Logger logger, AlertPostOptions options)

@@ -18,7 +18,7 @@
 
 #include <sluice/time.hpp>
 #include "alert/alert_channel.hpp"
-#include "runtime/backoff.hpp"
+#include "runtime/service.hpp"
 #include "telemetry/log.hpp"
 
 namespace sluice::runtime {

@@ -19,7 +19,7 @@
 
 #include "core/alert_throttle.hpp"
 #include "runtime/alert_post.hpp"
-#include "runtime/wake_signal.hpp"
+#include "runtime/service.hpp"
 #include "store/observe.hpp"
 
 namespace sluice::runtime {

@@ -18,7 +18,7 @@
 
 #include "runtime/listener_health.hpp"
 #include "runtime/notifier.hpp"
-#include "runtime/wake_signal.hpp"
+#include "runtime/service.hpp"
 #include "store/observe.hpp"
 #include "telemetry/log.hpp"
 #include "telemetry/metrics_set.hpp"

@@ -1,7 +1,7 @@
 // ListenerHealth: what a listening process does next, decided from what happened and the time. Pure.
 //
 //   listening     hears; looks by itself now and then, to be safe
-//   reconnecting  the ear is lost; tries again after 1 s, 2 s, 4 s … 30 s, and looks meanwhile
+//   reconnecting  the connection is lost; tries again after 1 s, 2 s, 4 s … 30 s, and polls meanwhile
 //   polling       lost for longer than the longest wait; looks every 5 s until it hears again
 //   deaf          connected, but a probe did not come back
 #pragma once
@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include <sluice/time.hpp>
-#include "runtime/backoff.hpp"
+#include "runtime/service.hpp"
 
 namespace sluice::runtime {
 
@@ -34,9 +34,9 @@ class ListenerHealth {
   [[nodiscard]] ListenerState state() const { return state_; }
 
   enum class Action {
-    connect,  ///< open an ear, then say connected() or lost()
+    connect,  ///< open a connection, then say connected() or lost()
     probe,    ///< send a probe, then say probed()
-    drop,     ///< the ear hears nothing: close it, then say lost()
+    drop,     ///< the connection hears nothing: close it, then say lost()
     wait,     ///< nothing until `until`, unless something is heard
   };
   struct Step {

@@ -5,8 +5,8 @@
 namespace sluice::runtime {
 namespace {
 
-// How long after a commit its notification is still taken for an echo. A replay of the same event by somebody else
-// tells of it again, and must be heard.
+// How long after a commit its notification is still taken for an echo. Where publishers notify only while every worker
+// is idle, most have none. Nothing but a publish names its event, so a replay of it is never mistaken for one.
 constexpr std::chrono::seconds kEchoWithin{1};
 
 Route route_of(const store::NewEvent& event) {

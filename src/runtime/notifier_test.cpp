@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/wake_signal.hpp"
+#include "runtime/service.hpp"
 #include "tests/support/events.hpp"
 
 namespace sluice::runtime {

@@ -65,6 +65,10 @@ class ScriptedPatrolling final : public store::Maintaining {
     return not_scripted();
   }
   Result<store::PruneReport> prune(const RetentionPolicies&) override { return not_scripted(); }
+  Result<std::optional<store::PartitionChange>> keep_partitions(const RetentionPolicies&, bool,
+                                                                const store::Actor&) override {
+    return not_scripted();
+  }
   Result<PatrolStep> patrol(const store::PatrolRequest& request) override {
     requests.push_back(request);
     now += took;

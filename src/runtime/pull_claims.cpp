@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/try.hpp"
-#include "runtime/backoff.hpp"
+#include "runtime/service.hpp"
 
 namespace sluice::runtime {
 namespace {

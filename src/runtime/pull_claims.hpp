@@ -21,8 +21,8 @@
 #include "runtime/handler_set.hpp"
 #include "runtime/notifier.hpp"
 #include "runtime/pull_settling.hpp"
+#include "runtime/service.hpp"
 #include "runtime/telemetry.hpp"
-#include "runtime/wake_signal.hpp"
 
 namespace sluice::runtime {
 

@@ -11,9 +11,9 @@
 namespace sluice::runtime {
 namespace {
 
-constexpr std::string_view kVersion = "c2";
+constexpr std::string_view kVersion = "c3";
 constexpr char kSeparator = '~';
-constexpr std::size_t kParts = 7;
+constexpr std::size_t kParts = 8;
 
 // A database that was made anew beneath the daemon has another secret: tokens of the old one help nobody.
 constexpr std::chrono::minutes kSecretAge{1};
@@ -43,12 +43,14 @@ std::optional<PullToken> parse_parts(std::string_view rest) {
   const auto id = Uuid::parse(parts[1]);
   if (parts[0] != kVersion || !id) return std::nullopt;
   token.claim.event_id = *id;
+  Duration::rep occurred = 0;
   const bool numbers = parse(parts[2], token.claim.claim_seq) && parse(parts[3], token.claim.batch) &&
-                       parse(parts[4], token.claim.locator);
+                       parse(parts[4], token.claim.locator) && parse(parts[5], occurred);
+  token.claim.occurred_at = Timestamp{Duration{occurred}};
   // A store asks whether it still knows a batch, unless it is 0, which no claim has.
   if (!numbers || token.claim.batch == 0) return std::nullopt;
-  token.handler_name = parts[5];
-  token.worker = parts[6];
+  token.handler_name = parts[6];
+  token.worker = parts[7];
   if (!PullWorker{token.handler_name, token.worker}.validate()) return std::nullopt;
   return token;
 }
@@ -59,7 +61,8 @@ std::string token_text(const PullToken& token, std::string_view secret) {
   std::string text{kVersion};
   for (const std::string& part :
        {token.claim.event_id.to_string(), std::to_string(token.claim.claim_seq), std::to_string(token.claim.batch),
-        std::to_string(token.claim.locator), token.handler_name, token.worker}) {
+        std::to_string(token.claim.locator), std::to_string(token.claim.occurred_at.time_since_epoch().count()),
+        token.handler_name, token.worker}) {
     text.append(1, kSeparator).append(part);
   }
   return crypto::to_base64(signature_of(text, secret) + text);

@@ -14,6 +14,7 @@ PullToken a_token() {
   token.claim.claim_seq = 7;
   token.claim.batch = -1;
   token.claim.locator = 18'446'744'073'709'551'615U;
+  token.claim.occurred_at = Timestamp{std::chrono::microseconds{1'793'000'000'123'456}};
   token.handler_name = "billing.mailer";
   token.worker = "host-7:4711";
   return token;
@@ -31,6 +32,7 @@ TEST(PullToken, IsReadBack) {
   EXPECT_EQ(token->claim.claim_seq, 7);
   EXPECT_EQ(token->claim.batch, -1);
   EXPECT_EQ(token->claim.locator, a_token().claim.locator);
+  EXPECT_EQ(token->claim.occurred_at, a_token().claim.occurred_at);
   EXPECT_EQ(token->handler_name, "billing.mailer");
   EXPECT_EQ(token->worker, "host-7:4711");
 }
@@ -55,12 +57,13 @@ TEST(PullToken, AnythingElseIsNone) {
   EXPECT_FALSE(parse_pull_token("", kSecret));
   EXPECT_FALSE(parse_pull_token("nonsense", kSecret));
   const std::string id = "01890a5d-ac96-774b-bcce-b302099a8057";
-  EXPECT_TRUE(parse_pull_token(signed_by_hand("c2~" + id + "~1~1~1~a.b~w"), kSecret));
-  for (const std::string& text : std::vector<std::string>{
-           std::string{"c2"}, "c1~" + id + "~1~1~1~a.b~w", "c2~" + id + "~1~1~1~a.b", "c2~" + id + "~1~1~1~a.b~w~x",
-           "c2~" + id + "~x~1~1~a.b~w", "c2~" + id + "~1~1~-1~a.b~w", "c2~" + id + "~1~1~1~ab~w",
-           "c2~" + id + "~1~1~1~a.b~", "c2~" + id + "~1~1~1~a.b~slot" + std::string(2, '\0'),
-           std::string{"c2~7~1~1~1~a.b~w"}, std::string{"~~~~~~"}}) {
+  EXPECT_TRUE(parse_pull_token(signed_by_hand("c3~" + id + "~1~1~1~0~a.b~w"), kSecret));
+  for (const std::string& text :
+       std::vector<std::string>{std::string{"c3"}, "c2~" + id + "~1~1~1~0~a.b~w", "c3~" + id + "~1~1~1~0~a.b",
+                                "c3~" + id + "~1~1~1~0~a.b~w~x", "c3~" + id + "~x~1~1~0~a.b~w",
+                                "c3~" + id + "~1~1~-1~0~a.b~w", "c3~" + id + "~1~1~1~0~ab~w",
+                                "c3~" + id + "~1~1~1~0~a.b~", "c3~" + id + "~1~1~1~0~a.b~slot" + std::string(2, '\0'),
+                                std::string{"c3~7~1~1~1~0~a.b~w"}, std::string{"~~~~~~~"}}) {
     EXPECT_FALSE(parse_pull_token(signed_by_hand(text), kSecret)) << text;
     EXPECT_FALSE(parse_pull_token(crypto::to_base64(text), kSecret)) << text;
   }
@@ -68,7 +71,7 @@ TEST(PullToken, AnythingElseIsNone) {
 
 TEST(PullToken, NoClaimIsOfBatchZero) {
   const std::string id = "01890a5d-ac96-774b-bcce-b302099a8057";
-  EXPECT_FALSE(parse_pull_token(signed_by_hand("c2~" + id + "~1~0~1~a.b~w"), kSecret));
+  EXPECT_FALSE(parse_pull_token(signed_by_hand("c3~" + id + "~1~0~1~0~a.b~w"), kSecret));
 }
 
 class PullTokensTest : public PullFixture {};

@@ -129,7 +129,7 @@ Result<StepReport> Reaper::take_back(const std::vector<store::ExpiredClaim>& exp
   if (expired.empty()) return StepReport{};
   std::vector<store::SettleItem> items;
   Result<store::SettleReport> settled = store::registry_changed();
-  // The subscriptions may change between the look and the settle; if they do so all the time, the next step comes to
+  // The subscriptions may change between reading and settling; if they do so all the time, the next step comes to
   // it.
   for (int tries = 0; tries < 2 && !settled && store::is_registry_changed(settled.error()); ++tries) {
     SLUICE_TRY(const auto around, look_around(expired));

@@ -96,6 +96,10 @@ TEST_F(ReaperTest, TwoReapersCountAnAttemptOnce) {
       return inner_.sweep_retention(policies, limit, dry_run, actor);
     }
     Result<store::PruneReport> prune(const RetentionPolicies& policies) override { return inner_.prune(policies); }
+    Result<std::optional<store::PartitionChange>> keep_partitions(const RetentionPolicies& policies, bool dry_run,
+                                                                  const store::Actor& actor) override {
+      return inner_.keep_partitions(policies, dry_run, actor);
+    }
     Result<store::PatrolStep> patrol(const store::PatrolRequest& request) override { return inner_.patrol(request); }
 
    private:

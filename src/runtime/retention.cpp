@@ -18,6 +18,20 @@ void add(store::RetentionReport& total, const store::RetentionReport& batch) {
 
 }  // namespace
 
+Result<void> RetentionSweep::keep_partitions(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    const auto done = store_.keep_partitions(options_.policies, false, {"sluice", "daemon", "retention"});
+    if (!done && done.error().code == ErrorCode::timeout) {
+      logger_.info("partitions wait for a lock", {{"error", done.error().message}});
+      return {};
+    }
+    if (!done) return done.error();
+    if (!*done) return {};
+    logger_.info("partition " + (*done)->action, {{"partition", (*done)->name}, {"events", (*done)->events}});
+  }
+  return {};
+}
+
 RetentionSweep::RetentionSweep(store::Maintaining& store, telemetry::Logger logger, RetentionOptions options)
     : store_(store), logger_(std::move(logger)), options_(std::move(options)) {}
 
@@ -38,6 +52,7 @@ Result<store::RetentionReport> RetentionSweep::step(const std::stop_token& stop)
                                      {"more", total.more}});
   }
   if (total.more || stop.stop_requested()) return total;
+  SLUICE_CHECK(keep_partitions(stop));
   const auto pruned = store_.prune(options_.policies);
   if (!pruned) return pruned.error();
   if (pruned->cursors + pruned->failure_groups > 0) {

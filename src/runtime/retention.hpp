@@ -21,11 +21,15 @@ class RetentionSweep {
   RetentionSweep(store::Maintaining& store, telemetry::Logger logger, RetentionOptions options);
 
   /// Refuses policies that would break dedup. Sweeps batch after batch until nothing is left, the
-  /// maximum is reached or a stop is asked for. In the report `more` tells that rows were left. When none were, forgets
-  /// bookkeeping that stands for nothing any more.
+  /// maximum is reached or a stop is asked for. In the report `more` tells that rows were left. When none were, looks
+  /// after the partitions and forgets bookkeeping that stands for nothing any more.
   Result<store::RetentionReport> step(const std::stop_token& stop = {});
 
  private:
+  /// Makes the partitions of the coming months and drops those that nothing keeps. One that somebody holds waits for
+  /// the next step.
+  Result<void> keep_partitions(const std::stop_token& stop);
+
   store::Maintaining& store_;
   telemetry::Logger logger_;
   RetentionOptions options_;

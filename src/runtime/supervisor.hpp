@@ -12,7 +12,6 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/backoff.hpp"
 #include "runtime/claim_keeper.hpp"
 #include "runtime/handler_set.hpp"
 #include "runtime/listener.hpp"
@@ -21,7 +20,6 @@
 #include "runtime/reaper.hpp"
 #include "runtime/retention.hpp"
 #include "runtime/service.hpp"
-#include "runtime/wake_signal.hpp"
 #include "runtime/work.hpp"
 #include "runtime/worker_pool.hpp"
 #include "store/store.hpp"

@@ -85,7 +85,7 @@ struct DecisionInput {
   const HandlerSet& hosted;
 };
 
-/// What an event that could not be read comes to, whoever subscribes to it: another look would find the same.
+/// What an event that could not be read comes to, whoever subscribes to it: reading it again would find the same.
 Outcome unreadable_outcome(const store::ClaimedEvent& event);
 
 /// Fills in `decision` from what ran. Repeatable with a newer registry.

@@ -30,7 +30,7 @@ class WorkerPool::Round {
                 pool.environment_.logger, std::move(options)) {}
 
   Result<Duration> step(const std::stop_token& stop) {
-    pool_.idle_backoff_.wait(stop);
+    pool_.idle_backoff_.wait(stop, busy_);
     const auto begun = IdleBackoff::Clock::now();
     bool all_there_was = false;
     const auto report = worker_.step(pool_.environment_.abandon, [&](bool full) {

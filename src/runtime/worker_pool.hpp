@@ -12,13 +12,11 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/backoff.hpp"
 #include "runtime/claim_keeper.hpp"
 #include "runtime/handler_set.hpp"
 #include "runtime/listener.hpp"
 #include "runtime/notifier.hpp"
 #include "runtime/service.hpp"
-#include "runtime/wake_signal.hpp"
 #include "runtime/work.hpp"
 #include "runtime/worker.hpp"
 #include "store/store.hpp"

@@ -82,6 +82,17 @@ class Administering : public Publishing, public Observing, public Maintaining {
   /// Takes effect for publishes that begin after it; audited. Only where capabilities().listen.
   virtual Result<void> set_doorbell(DoorbellMode mode, const Actor& actor) = 0;
 
+  /// What of the events' table cannot become partitioned, one sentence each. Only where capabilities().partitions, like
+  /// the next ones.
+  virtual Result<std::vector<std::string>> partition_obstacles() = 0;
+  /// The statements that the step would run.
+  virtual Result<std::vector<std::string>> partition_sql(const PartitionRequest& request) = 0;
+  /// Takes the step, audited. An error of kind timeout: it waited for a moment in vain, and says for whom; nothing was
+  /// changed, try again.
+  virtual Result<void> take_partition_step(const PartitionRequest& request, const Actor& actor) = 0;
+  /// Undoes the steps before the swap. conflict where there are partitions already.
+  virtual Result<void> abandon_partition(const Actor& actor) = 0;
+
   /// Brings the schema up to date; safe when many run at once and after a kill. A schema that is
   /// newer than this build, or was made by other migrations, is refused.
   virtual Result<std::vector<MigrationStep>> migrate() = 0;

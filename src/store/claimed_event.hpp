@@ -20,6 +20,7 @@ struct ClaimRef {
   std::int64_t claim_seq = 0;
   std::uint64_t locator = 0;  ///< a hint of the store's own; 0 is always allowed
   std::int64_t batch = 0;     ///< the store's own: which claim call this came from; never 0 of a claim
+  Timestamp occurred_at{};    ///< with the locator: tells the month where events are partitioned
 };
 
 /// A store hands out no larger payload: with its copies it would take the memory of a whole worker. No configuration

@@ -16,6 +16,7 @@
 #include <sluice/uuid.hpp>
 #include "core/generation.hpp"
 #include "core/status.hpp"
+#include "store/partition.hpp"
 
 namespace sluice::store {
 
@@ -186,9 +187,10 @@ enum class DiagnosisDepth {
 struct Diagnosis {
   std::optional<ServerFacts> server;
   std::optional<FileFacts> file;
-  std::optional<ExpiredFacts> expired;      ///< none without a schema
-  std::optional<RetentionFacts> retention;  ///< none without a schema
-  std::optional<StrandedFacts> stranded;    ///< none without a schema
+  std::optional<ExpiredFacts> expired;        ///< none without a schema
+  std::optional<RetentionFacts> retention;    ///< none without a schema
+  std::optional<StrandedFacts> stranded;      ///< none without a schema
+  std::optional<PartitionLayout> partitions;  ///< none without a schema, and where the store has none
   std::vector<Unseen> unseen;
 };
 

@@ -10,11 +10,12 @@
 #include <sluice/time.hpp>
 #include <sluice/uuid.hpp>
 #include "core/generation.hpp"
-#include "core/settle.hpp"
 #include "core/retention.hpp"
+#include "core/settle.hpp"
 #include "store/claimed_event.hpp"
 #include "store/diagnosis.hpp"
 #include "store/event_record.hpp"
+#include "store/partition.hpp"
 
 namespace sluice::store {
 
@@ -36,7 +37,8 @@ struct RetentionReport {
   std::int64_t outbox_deleted = 0;
   std::int64_t failed_swept = 0;  ///< how many of both were in state failed
   std::int64_t handled_deleted = 0;
-  bool more = false;  ///< the batch limit was reached; call again
+  bool more = false;                          ///< the batch limit was reached; call again
+  std::vector<PartitionChange> partitions{};  ///< of a whole sweep: what was done for the partitions as well
 };
 
 struct PruneReport {
@@ -85,6 +87,13 @@ class Maintaining {
   Result<RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run) {
     return sweep_retention(policies, limit, dry_run, {"sluice", "daemon", "retention"});
   }
+
+  /// Does one thing that the partitions of the events need, audited: makes one that is missing for this month and the
+  /// next kMonthsAhead, or for events in the default one; drops the oldest that holds nothing but finished events past
+  /// active + grace. Dead letters hold theirs. None: nothing is left to do, there are no partitions, or another process
+  /// is at it. A dry run says what would be next. An error of kind timeout: somebody held the table, try again later.
+  virtual Result<std::optional<PartitionChange>> keep_partitions(const RetentionPolicies& policies, bool dry_run,
+                                                                 const Actor& actor) = 0;
 
   /// Forgets bookkeeping that stands for nothing any more: how far groups of workers had scanned that nobody has been
   /// in for a week, which costs one that comes back a long scan; groups of failures of which no dead letter is left and

@@ -16,6 +16,7 @@
 #include "store/event_record.hpp"
 #include "store/listener_connection.hpp"
 #include "store/operation_record.hpp"
+#include "store/partition.hpp"
 #include "store/registry.hpp"
 #include "store/schema.hpp"
 
@@ -109,6 +110,9 @@ class Observing {
   /// Opens a listener connection on these channels.
   virtual Result<std::unique_ptr<ListenerConnection>> listen(const std::vector<std::string>& channels) = 0;
   virtual Result<DoorbellMode> doorbell() = 0;
+
+  /// Not partitioned, and no partitions, where capabilities().partitions is false.
+  virtual Result<PartitionLayout> partition_layout() = 0;
 
   virtual Result<SchemaVersion> schema_version() = 0;
   /// Compares the schema with what this build expects; each finding is one sentence.

@@ -13,6 +13,7 @@
 #include <sluice/envelope.hpp>
 #include "core/generation.hpp"
 #include "core/json.hpp"
+#include "host/entropy.hpp"
 
 namespace sluice::telemetry {
 namespace {
@@ -130,8 +131,6 @@ struct Logger::Output {
 
 namespace {
 
-Timestamp system_now() { return std::chrono::floor<Duration>(std::chrono::system_clock::now()); }
-
 std::span<const LogField> as_span(std::initializer_list<LogField> fields) { return {fields.begin(), fields.size()}; }
 
 }  // namespace
@@ -140,7 +139,7 @@ Logger::Logger(LogWriter writer, LogOptions options, LogContext context)
     : output_(std::make_shared<Output>()), context_(std::move(context)) {
   output_->writer = std::move(writer);
   output_->options = std::move(options);
-  if (!output_->options.clock) output_->options.clock = system_now;
+  if (!output_->options.clock) output_->options.clock = host::wall_clock;
 }
 
 bool Logger::enabled(Level level) const { return output_ && level >= output_->options.minimum; }

@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "host/entropy.hpp"
+
 namespace sluice::telemetry {
 namespace {
 
@@ -181,7 +183,7 @@ ProcessMetrics::ProcessMetrics(Registry& registry)
       resident_bytes(registry.gauge({"process_resident_memory_bytes", "Resident memory."})),
       open_descriptors(registry.gauge({"process_open_fds", "Open file descriptors."})),
       most_descriptors(registry.gauge({"process_max_fds", "The most file descriptors that may be open."})) {
-  start_time->set(std::chrono::duration<double>{std::chrono::system_clock::now().time_since_epoch()}.count());
+  start_time->set(std::chrono::duration<double>{host::wall_clock().time_since_epoch()}.count());
   sample();
 }
 

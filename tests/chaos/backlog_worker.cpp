@@ -1,5 +1,6 @@
-// backlog_worker STORE THREADS PATTERN POLL_MS [PATROL_MS]: a program of the public library that is started on a backlog.
-// Prints "ready"; ends in order when its standard input ends. Without PATROL_MS nothing patrols: what is stranded stays so.
+// backlog_worker STORE THREADS PATTERN POLL_MS [PATROL_MS]: a program of the public library that is started on a
+// backlog. Prints "ready"; ends in order when its standard input ends. Without PATROL_MS nothing patrols: what is
+// stranded stays so.
 #include <chrono>
 #include <iostream>
 #include <string>

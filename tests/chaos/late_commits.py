@@ -86,6 +86,14 @@ class LateCommits:
             if not worker.was_ready.wait(60):
                 raise RuntimeError("a worker did not start: " + (self.folder / "errors").read_text()[-2000:])
         self.store.sql("create table public.committed (id uuid primary key, at timestamptz not null)")
+        self.store.sql("""
+            create table public.steps (id uuid, status text, by text, at timestamptz not null default clock_timestamp());
+            create function public.note_step() returns trigger language plpgsql security definer as $$ begin
+                insert into public.steps values (new.id, new.status || coalesce(' again ' || new.lane, ''), new.claimed_by);
+                return null;
+            end $$;
+            create trigger note_step after update on core.outbox for each row when (new.event_type = 'late.event')
+            execute function public.note_step()""")
 
     def _publish(self, session, number):
         key = f", p_ordering_key => 'late{number % 5}'" if number % 3 == 0 else ""
@@ -171,7 +179,18 @@ class LateCommits:
             select count(*), count(*) filter (where o.status <> 'delivered'),
                    round(coalesce(max(extract(epoch from o.delivered_at - c.at)), 0), 2)
             from public.committed c join core.outbox o using (id)""").split("|")
+        for line in self._slowest().splitlines():
+            print("  " + line)
         return int(count), int(stranded), float(longest)
+
+    def _slowest(self):
+        """What happened to the slowest events, in seconds after the commit."""
+        return self.store.sql(f"""
+            select format('%s%s: %s', c.seq, ' with key ' || c.ordering_key,
+                          (select string_agg(format('%s %s by %s', round(extract(epoch from s.at - c.at), 2), s.status, s.by), ', ' order by s.at)
+                           from public.steps s where s.id = c.id))
+            from (select o.id, o.seq, o.ordering_key, c.at, o.delivered_at from public.committed c join core.outbox o using (id)
+                  order by o.delivered_at - c.at desc limit {self.options.slowest}) c""")
 
 
 def main():
@@ -183,6 +202,7 @@ def main():
     parser.add_argument("--hold", type=float, default=90, help="seconds from the first publish to the last commits; default 90")
     parser.add_argument("--delay", type=float, default=3, help="milliseconds between the workers and the server; default 3")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--slowest", type=int, default=0, help="tell what happened to so many of the slowest events; default 0")
     parser.add_argument("--doorbells", type=lambda text: text.split(","), default=["always", "when-idle"])
     parser.add_argument("--prepared", action=argparse.BooleanOptionalAction, default=True, help="a prepared transaction across a crash")
     options = parser.parse_args()

@@ -132,7 +132,7 @@ TEST_F(RetentionSweepCommand, SaysWhatItSwept) {
   EXPECT_EQ(plan.exit, Exit::ok) << plan.err;
   EXPECT_EQ(plan.out,
             "{\"dry_run\":true,\"outbox_tombstoned\":2,\"outbox_deleted\":0,\"failed_swept\":1,\"handled_deleted\":0,"
-            "\"more\":false}\n");
+            "\"more\":false,\"partitions\":[]}\n");
   EXPECT_THAT(sluice_.store.sql("select count(*) from outbox where deleted_at is not null"), ElementsAre("0"));
   const auto swept = sluice_({"retention", "sweep"});
   EXPECT_EQ(swept.exit, Exit::ok) << swept.err;

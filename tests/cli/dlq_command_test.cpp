@@ -86,7 +86,7 @@ TEST_F(Dlq, AFingerprintIsTakenByItsFirstDigits) {
   EXPECT_THAT(sluice_({"dlq", "replay", "--fingerprint", eight, "--dry-run", "-o", "json"}).out,
               HasSubstr(R"("count":1)"));
   EXPECT_THAT(sluice_({"dlq", "ack", eight, "--reason", "known", "-o", "json"}).out, HasSubstr(fingerprint()));
-  sluice_.store.sql("update failure_clusters set fingerprint = 'abcd' || substr(fingerprint, 5)");
+  sluice_.store.sql("update failure_groups set fingerprint = 'abcd' || substr(fingerprint, 5)");
   const auto ambiguous = sluice_({"dlq", "list", "--fingerprint", "abcd"});
   EXPECT_EQ(ambiguous.exit, Exit::usage);
   EXPECT_THAT(ambiguous.err, AllOf(HasSubstr("`abcd` begins several fingerprints"), HasSubstr("give more digits")));

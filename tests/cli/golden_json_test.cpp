@@ -119,6 +119,8 @@ TEST_F(GoldenJson, OfEveryCommand) {
   const std::set<std::string> elsewhere{"serve",
                                         "generation_retire",
                                         "retention_sweep",
+                                        "retention_show",
+                                        "ladder_partition",
                                         "db_doorbell",
                                         "db_grant",
                                         "db_sql",

@@ -43,12 +43,16 @@ TEST(PostgresBadInput, AServerThatDoesNotAnswer) {
 
 TEST(PostgresBadInput, AWrongPassword) {
   const PostgresDatabase database{Schema::none};
-  for (const auto& answer : every_user_of(database.url("sluice", "s3cret"))) {
+  test::SqlSession server{database.url()};
+  const std::string user = database.name();
+  server.must("create role " + user + " login password 'another'");
+  for (const auto& answer : every_user_of(database.url(user, "s3cret"))) {
     EXPECT_EQ(answer.exit, 4) << answer.err;
     EXPECT_EQ(answer.out, "");
     EXPECT_THAT(answer.err, AllOf(StartsWith("sluice: cannot connect to "), HasSubstr("password authentication failed"),
                                   HasSubstr("check the user and password"), Not(HasSubstr("s3cret"))));
   }
+  server.must("drop role " + user);
 }
 
 TEST(PostgresBadInput, ADatabaseThatDoesNotExist) {

@@ -277,5 +277,22 @@ TEST_F(PostgresCliGrants, AsJson) {
               AllOf(StartsWith(R"({"dry_run":false,"done":[")"), HasSubstr(member_ + " is a member of sluice_worker")));
 }
 
+TEST_F(PostgresCli, PartitionsAndShowsTheMonths) {
+  const auto plan = sluice({"ladder", "partition", "--dry-run"});
+  EXPECT_EQ(plan.exit, 0) << plan.err;
+  EXPECT_THAT(plan.out,
+              AllOf(StartsWith("-- constrain\nbegin;\n"), HasSubstr("attach partition core.outbox_default default;")));
+  const auto done = sluice({"ladder", "partition", "--reason", "five million rows", "-o", "json"});
+  EXPECT_EQ(done.exit, 0) << done.err;
+  EXPECT_THAT(done.err, AllOf(HasSubstr("1/4"), HasSubstr("4/4")));
+  EXPECT_THAT(done.out, HasSubstr(R"("steps":["constrain","validate","prepare","swap"])"));
+  EXPECT_THAT(sluice({"ladder", "partition"}).err, HasSubstr("partitioned already"));
+  EXPECT_EQ(lines(sluice({"retention", "show"}).out), 8) << "two policies, a head, the past, three months, the default";
+  EXPECT_EQ(sluice({"ladder", "partition", "--abandon"}).exit, 5);
+  EXPECT_EQ(sluice({"db", "validate"}).exit, 0);
+  EXPECT_EQ(sluice({"retention", "sweep"}).exit, 0);
+  EXPECT_EQ(sql("select count(*) from core.audit where reason = 'five million rows'"), "4");
+}
+
 }  // namespace
 }  // namespace sluice::test

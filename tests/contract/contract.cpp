@@ -2,12 +2,12 @@
 
 namespace sluice::contract {
 
-std::vector<std::string> store_names() { return {"sqlite", "postgres"}; }
+std::vector<std::string> store_names() { return {"sqlite", "postgres", "partitions"}; }
 
 std::string store_label(const testing::TestParamInfo<std::string>& param) { return param.param; }
 
 void StoreContract::SetUp() {
-  harness_ = must(GetParam() == "postgres" ? make_postgres_harness() : make_sqlite_harness());
+  harness_ = must(GetParam() == "sqlite" ? make_sqlite_harness() : make_postgres_harness(GetParam() == "partitions"));
 }
 
 void StoreContract::TearDown() {

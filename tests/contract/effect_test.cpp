@@ -270,7 +270,7 @@ TEST_P(EffectContract, ReadingDoesNotWait) {
 TEST_P(EffectContract, TheNativeHandleIsThatOfTheDatabase) {
   const auto effect = begin();
   EXPECT_EQ(effect->native().sqlite != nullptr, GetParam() == "sqlite");
-  EXPECT_EQ(effect->native().postgres != nullptr, GetParam() == "postgres");
+  EXPECT_EQ(effect->native().postgres != nullptr, GetParam() != "sqlite");
 }
 
 }  // namespace

@@ -51,7 +51,8 @@ class Harness {
 
 /// An error when the database that the harness needs is not there.
 Result<std::unique_ptr<Harness>> make_sqlite_harness();
-Result<std::unique_ptr<Harness>> make_postgres_harness();
+/// With partitions: core.outbox in months, what occurs now in one of its own.
+Result<std::unique_ptr<Harness>> make_postgres_harness(bool partitions);
 
 /// Replaces each `{name}` of the statement.
 std::string with_names(std::string statement, const std::vector<std::pair<std::string, std::string>>& names);

@@ -54,7 +54,7 @@ TEST_P(ListeningContract, ASleeperIsWoken) {
   EXPECT_EQ(heard.get(), Heard::notification);
 }
 
-TEST_P(ListeningContract, EveryEarHearsIt) {
+TEST_P(ListeningContract, EveryListenerHearsIt) {
   const auto first = listen();
   const auto second = listen();
   publish(one_event());
@@ -73,7 +73,7 @@ TEST_P(ListeningContract, AProbeComesBack) {
   EXPECT_EQ(must(listener->wait(kLong)), Heard::echo);
 }
 
-TEST_P(ListeningContract, AProbeOfOneEarIsNotHeardByAnother) {
+TEST_P(ListeningContract, AProbeOfOneListenerIsNotHeardByAnother) {
   const auto first = listen();
   const auto second = listen();
   must(first->probe());
@@ -98,7 +98,7 @@ TEST_P(ListeningContract, AnInterruptEndsTheWait) {
   EXPECT_EQ(heard.get(), Heard::nothing);
 }
 
-TEST_P(ListeningContract, AnEarThatIsDroppedLeavesTheOthersAlone) {
+TEST_P(ListeningContract, AListenerThatIsDroppedLeavesTheOthersAlone) {
   const auto listener = listen();
   listen().reset();
   publish(one_event());

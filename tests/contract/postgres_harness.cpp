@@ -1,14 +1,13 @@
 #include <libpq-fe.h>
 #include <unistd.h>
 
-#include <array>
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
 
 #include "store/postgres/postgres_store.hpp"
 #include "tests/contract/harness.hpp"
+#include "tests/support/postgres_database.hpp"
 
 namespace sluice::contract {
 namespace {
@@ -75,46 +74,6 @@ Result<std::unique_ptr<store::Store>> open(const std::string& url, bool check_sc
   return store::open_postgres(options);
 }
 
-/// FNV-1a over the migrations, so that a template of another schema is never taken.
-std::string template_name(store::Store& store) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const store::MigrationText& migration : store.migrations()) {
-    for (const char character : migration.sql) {
-      hash = (hash ^ static_cast<unsigned char>(character)) * 0x100000001b3U;
-    }
-  }
-  std::array<char, 17> hex{};
-  std::snprintf(hex.data(), hex.size(), "%016llx", static_cast<unsigned long long>(hash));
-  return std::string{"sluice_template_"} + hex.data();
-}
-
-/// A migrated database to copy from. Test processes run side by side and share it; the advisory lock
-/// lets one of them make it. It carries its final name only once it is complete.
-Result<std::string> ensure_template(const std::string& server) {
-  auto any = open(server, false);
-  if (!any) return any.error();
-  const std::string name = template_name(**any);
-  RawConnection admin{server};
-  if (auto locked = admin.run("select pg_advisory_lock(7021001)"); !locked) return locked.error();
-  auto existing = admin.run("select 1 from pg_database where datname = '" + name + "'");
-  if (!existing) return existing.error();
-  if (!existing->empty()) return name;
-  const std::string draft = name + "_draft";
-  if (auto dropped = admin.run("drop database if exists " + draft + " with (force)"); !dropped) return dropped.error();
-  if (auto created = admin.run("create database " + draft); !created) return created.error();
-  {
-    auto store = open(url_of(server, draft), false);
-    if (!store) return store.error();
-    if (auto migrated = (*store)->migrate(); !migrated) return migrated.error();
-  }
-  // The store's own connections have been closed, but their backends may still be ending.
-  auto ended =
-      admin.run("select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '" + draft + "'");
-  if (!ended) return ended.error();
-  if (auto renamed = admin.run("alter database " + draft + " rename to " + name); !renamed) return renamed.error();
-  return name;
-}
-
 class PostgresUnfinishedPublish final : public UnfinishedPublish {
  public:
   explicit PostgresUnfinishedPublish(const std::string& url) : connection_(url) {}
@@ -138,7 +97,7 @@ class PostgresUnfinishedPublish final : public UnfinishedPublish {
 
 class PostgresHarness final : public Harness {
  public:
-  explicit PostgresHarness(std::string server) : server_(std::move(server)) {
+  PostgresHarness(std::string server, bool partitions) : server_(std::move(server)), partitions_(partitions) {
     static std::atomic<int> tests{0};
     database_ = "sluice_contract_" + std::to_string(::getpid()) + "_" + std::to_string(++tests);
     url_ = url_of(server_, database_);
@@ -150,10 +109,10 @@ class PostgresHarness final : public Harness {
   }
 
   Result<void> open_store() {
-    auto copied_from = ensure_template(server_);
-    if (!copied_from) return copied_from.error();
-    auto created = RawConnection{server_}.run("create database " + database_ + " template " + *copied_from);
-    if (!created) return created.error();
+    {
+      test::SqlSession server{server_};
+      test::create_migrated(server, server_, database_, partitions_);
+    }
     auto opened = second_store();
     if (!opened) return opened.error();
     store_ = *std::move(opened);
@@ -176,6 +135,7 @@ class PostgresHarness final : public Harness {
           select c.table_name, string_agg(format('%1$I = %1$I - interval ''{by}''', c.column_name), ', ') as assignments
           from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
           where c.table_schema = 'core' and t.table_type = 'BASE TABLE' and c.data_type = 'timestamp with time zone'
+            and c.table_name not in (select p.relname from pg_class p where p.relispartition)
           group by c.table_name
         loop
           execute format('update core.%I set %s', change.table_name, change.assignments);
@@ -232,6 +192,7 @@ class PostgresHarness final : public Harness {
 
  private:
   std::string server_;
+  bool partitions_;
   std::string database_;
   std::string url_;
   std::unique_ptr<store::Store> store_;
@@ -239,7 +200,7 @@ class PostgresHarness final : public Harness {
 
 }  // namespace
 
-Result<std::unique_ptr<Harness>> make_postgres_harness() {
+Result<std::unique_ptr<Harness>> make_postgres_harness(bool partitions) {
   const char* server = std::getenv("SLUICE_TEST_POSTGRES");
   if (server == nullptr || *server == '\0') {
     return Error{ErrorCode::unavailable,
@@ -248,7 +209,7 @@ Result<std::unique_ptr<Harness>> make_postgres_harness() {
                  "SLUICE_TEST_POSTGRES",
                  {}};
   }
-  auto harness = std::make_unique<PostgresHarness>(server);
+  auto harness = std::make_unique<PostgresHarness>(server, partitions);
   if (auto opened = harness->open_store(); !opened) return opened.error();
   return std::unique_ptr<Harness>{std::move(harness)};
 }

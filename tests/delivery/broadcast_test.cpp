@@ -33,7 +33,7 @@ class Broadcast : public testing::Test {
   std::unique_ptr<DeliveringProcess> process(const std::string& identity, std::vector<RegisteredHandler> handlers) {
     return std::make_unique<DeliveringProcess>(open_store(database.url()), std::move(handlers), patient(identity));
   }
-  // Nothing polls: an event that goes on to another process rings for it.
+  // Nothing polls: an event that goes on to another process notifies it.
   static runtime::SupervisorOptions patient(const std::string& identity) {
     auto options = patient_options(identity);
     options.presence_interval = 20ms;

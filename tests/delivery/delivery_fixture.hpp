@@ -45,6 +45,11 @@ class Journal {
     std::unique_lock lock{mutex_};
     grown_.wait(lock, [&] { return count_ >= count; });
   }
+  /// False: it took longer.
+  [[nodiscard]] bool await_within(Duration time, std::size_t count) {
+    std::unique_lock lock{mutex_};
+    return grown_.wait_for(lock, time, [&] { return count_ >= count; });
+  }
   void await(const std::string& handler, const Uuid& event) {
     std::unique_lock lock{mutex_};
     grown_.wait(lock, [&] { return entries_.contains({handler, event}); });

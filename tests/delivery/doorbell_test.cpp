@@ -1,5 +1,5 @@
-// Ringing only when everybody sleeps: no wake-up may be lost. Nothing polls in these tests, so an event
-// whose ring is lost is never handled and the test never ends.
+// Notifying only when everybody is idle: no wake-up may be lost. Nothing polls in these tests, so an event
+// whose notification is lost is never handled and the test never ends.
 #include <atomic>
 #include <random>
 #include <set>
@@ -35,7 +35,7 @@ TEST_F(Doorbell, ASleeperIsRung) {
   }
 }
 
-// At each step of the way to sleep, an event is published on the spot, while the sleeper stands still.
+// At each step of the way to sleep, an event is published on the spot, while the worker stands still.
 class PublishedAtEachStep : public Doorbell, public testing::WithParamInterface<std::string> {};
 
 TEST_P(PublishedAtEachStep, IsHandled) {
@@ -52,8 +52,8 @@ TEST_P(PublishedAtEachStep, IsHandled) {
   };
   DeliveringProcess process{
       open_store(database.url(), publish_here), {journalling("tests.journal", journal)}, patient_options("p:1")};
-  // An event wakes a sleeper, which takes the steps anew. One that is found by a look on the way to sleep may be
-  // handled before the sleeper hears of it and wakes nobody: then it takes another one.
+  // An event wakes an idle worker, which takes the steps anew. One that is found by a claim on the way to sleep may be
+  // handled before the worker hears of it and wakes nobody: then it takes another one.
   while (published_so_far().size() < kTimes) journal.await("tests.journal", publish_one(*publisher));
   for (const Uuid& id : published_so_far()) {
     journal.await("tests.journal", id);
@@ -81,7 +81,7 @@ TEST_F(Doorbell, ALongPublisherTransactionMakesNobodyDeaf) {
                             patient_options("p:1")};
   eventually([&] { return waits.load() > 3; });
   for (int i = 0; i < 5; ++i) journal.await("tests.journal", publish_one(*publisher));
-  EXPECT_EQ(sleeps.load(), 0) << "nobody may sleep while an event that did not ring is not yet visible";
+  EXPECT_EQ(sleeps.load(), 0) << "nobody may sleep while an event that did not notify is not yet visible";
   slow.must("commit");
   journal.await("tests.journal", *Uuid::parse("01890a5d-ac96-774b-bcce-b302099a8057"));
   eventually([&] { return sleeps.load() > 0; });
@@ -119,7 +119,7 @@ TEST_F(Doorbell, ThreeWorkersAndFourPublishersLoseNoWakeUp) {
   EXPECT_GT(sleeps.load(), 0);
 }
 
-TEST_F(Doorbell, ACrashedSleeperLeavesTheBatonToTheNext) {
+TEST_F(Doorbell, ACrashedIdleWorkerLeavesTheLockToTheNext) {
   std::atomic<int> sleeps = 0;
   const auto count_sleeps = [&](std::string_view step) { sleeps += step == "asleep" ? 1 : 0; };
   DeliveringProcess first{
@@ -139,12 +139,12 @@ TEST_F(Doorbell, PublishersDoNotRingWhileSomebodyIsAwake) {
   SqlSession listener{database.url()};
   listener.must("listen outbox_gen_1");
   SqlSession session{database.url()};
-  // Nobody sleeps: nobody is rung. The second channel is the control.
+  // Nobody sleeps: nobody is notified. The second channel is the control.
   session.must("select core.outbox_publish('tests.happened', p_source => 'tests')");
   session.must("select pg_notify('outbox_gen_1', 'by hand')");
   const auto heard = listener.wait_notification();
   ASSERT_TRUE(heard);
-  EXPECT_EQ(heard->payload, "by hand") << "the publish did not ring";
+  EXPECT_EQ(heard->payload, "by hand") << "the publish did not notify";
 }
 
 }  // namespace

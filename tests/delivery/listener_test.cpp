@@ -264,7 +264,7 @@ TEST(ListenerFaults, ACrashedServerUnderLoadLosesNothing) {
   }
   for (const Uuid& id : acknowledged) journal.await("tests.journal", id);
   eventually([&] { return process->listener_state() == ListenerState::listening; });
-  // The ring is enough again: no poll is due while it listens.
+  // The notification is enough again: no poll is due while it listens.
   journal.await("tests.journal", publish_one(*publisher));
   eventually([&] {
     const auto status = process.store().status();

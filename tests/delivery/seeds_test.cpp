@@ -163,12 +163,12 @@ TEST_F(Seeds, GenerationIsolation) {
   for (auto* process : {&first, &second}) {
     eventually([&] { return (*process)->listener_state() == runtime::ListenerState::listening; });
   }
-  const auto rings = second->listener_counts().notifications;
+  const auto heard = second->listener_counts().notifications;
   std::vector<Uuid> old;
   for (int i = 0; i < 20; ++i) old.push_back(publish_one(*store));
   for (const Uuid& id : old) first_journal.await("tests.journal", id);
   EXPECT_EQ(second_journal.size(), 0U) << "generation 2 never sees generation 1's rows";
-  EXPECT_EQ(second->listener_counts().notifications, rings) << "nor its NOTIFY";
+  EXPECT_EQ(second->listener_counts().notifications, heard) << "nor its NOTIFY";
   store::NewEvent newer = an_event();
   newer.generation = 2;
   second_journal.await("tests.journal", publish_one(*store, newer));

@@ -229,34 +229,6 @@ CREATE FUNCTION core.claims_forgotten(p_batches bigint[]) RETURNS SETOF bigint
     select b.batch from unnest(p_batches) as b(batch)
     where b.batch <> all (array(select c.batch from core.claims c where c.batch = any (p_batches)))
 $$;
-CREATE TABLE core.failure_clusters (
-    id bigint NOT NULL,
-    event_type text NOT NULL,
-    source text NOT NULL,
-    target text,
-    failure_class text NOT NULL,
-    fingerprint text NOT NULL,
-    sample_error text NOT NULL,
-    first_seen_at timestamp with time zone DEFAULT now() NOT NULL,
-    last_seen_at timestamp with time zone DEFAULT now() NOT NULL,
-    replayed bigint DEFAULT 0 NOT NULL,
-    acknowledged_at timestamp with time zone,
-    acknowledged_by text DEFAULT ''::text NOT NULL,
-    acknowledged_reason text DEFAULT ''::text NOT NULL
-);
-COMMENT ON TABLE core.failure_clusters IS 'Kinds of failure: who knows about each, and how often it was replayed';
-CREATE FUNCTION core.cluster_matches(p_cluster core.failure_clusters, p_filter jsonb) RETURNS boolean
-    LANGUAGE sql STABLE PARALLEL SAFE
-    AS $$
-    select (p_filter ->> 'event_type' is null or p_cluster.event_type = p_filter ->> 'event_type')
-       and (p_filter ->> 'type_prefix' is null or starts_with(p_cluster.event_type, p_filter ->> 'type_prefix'))
-       and (p_filter ->> 'source' is null or p_cluster.source = p_filter ->> 'source')
-       and (p_filter ->> 'target' is null or p_cluster.target = p_filter ->> 'target')
-       -- `timeout` finds TimeoutError.
-       and (p_filter ->> 'error_class' is null
-            or lower(p_cluster.failure_class) in (lower(p_filter ->> 'error_class'), lower(p_filter ->> 'error_class') || 'error'))
-       and (p_filter ->> 'fingerprint' is null or p_cluster.fingerprint = p_filter ->> 'fingerprint')
-$$;
 CREATE FUNCTION core.uuid_v7() RETURNS uuid
     LANGUAGE sql PARALLEL SAFE
     AS $$
@@ -310,7 +282,7 @@ END NOT NULL,
     progress jsonb,
     lane text,
     failed_at timestamp with time zone,
-    cluster_id bigint,
+    group_id bigint,
     restored_at timestamp with time zone,
     idempotency_key text NOT NULL,
     payload jsonb DEFAULT '{}'::jsonb NOT NULL
@@ -335,7 +307,7 @@ CREATE FUNCTION core.default_generation() RETURNS bigint
     AS $$
     select coalesce((select max(generation) from core.deployments where state = 'live'), 1)
 $$;
-CREATE FUNCTION core.effect_enter(p_handler text, p_tids tid[], p_ids uuid[], p_claim_seqs bigint[], p_keys text[]) RETURNS SETOF text
+CREATE FUNCTION core.effect_enter(p_handler text, p_tids tid[], p_from timestamp with time zone, p_to timestamp with time zone, p_ids uuid[], p_claim_seqs bigint[], p_keys text[]) RETURNS SETOF text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -354,7 +326,7 @@ declare
 begin
     select count(*) into v_rows
     from core.outbox o join unnest(p_ids, p_claim_seqs) as t(id, claim_seq) on o.id = t.id and o.claim_seq = t.claim_seq
-    where o.ctid = any (p_tids) and o.status = 'in_flight';
+    where o.ctid = any (p_tids) and o.occurred_at >= p_from and o.occurred_at <= p_to and o.status = 'in_flight';
     if v_rows = cardinality(p_ids) then
         v_held := p_ids;
     else
@@ -395,7 +367,7 @@ begin
     if coalesce(p_reason, '') = '' then
         raise exception 'reason: say why' using errcode = 'SL422';
     end if;
-    update core.failure_clusters
+    update core.failure_groups
     set acknowledged_at = case when p_known then now() end,
         acknowledged_by = case when p_known then p_actor else '' end,
         acknowledged_reason = case when p_known then p_reason else '' end
@@ -410,7 +382,7 @@ begin
     return v_groups;
 end
 $$;
-CREATE FUNCTION core.failure_cluster(p_event_type text, p_source text, p_target text, p_class text, p_fingerprint text, p_error text) RETURNS bigint
+CREATE FUNCTION core.failure_group(p_event_type text, p_source text, p_target text, p_class text, p_fingerprint text, p_error text) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -421,18 +393,18 @@ declare
     v_fresh boolean;
 begin
     for v_try in 1..3 loop
-        select c.id, c.last_seen_at > now() - interval '1 day' into v_id, v_fresh from core.failure_clusters c
+        select c.id, c.last_seen_at > now() - interval '1 day' into v_id, v_fresh from core.failure_groups c
         where c.fingerprint = v_print and c.event_type = p_event_type and c.failure_class = v_class and c.source = p_source
           and coalesce(c.target, '') = coalesce(p_target, '');
         exit when v_fresh;
         perform pg_advisory_xact_lock(1936487787);
         if v_id is not null then
             -- Not found now: core.prune has just taken it.
-            update core.failure_clusters c set last_seen_at = now() where c.id = v_id;
+            update core.failure_groups c set last_seen_at = now() where c.id = v_id;
             exit when found;
             continue;
         end if;
-        insert into core.failure_clusters (event_type, source, target, failure_class, fingerprint, sample_error)
+        insert into core.failure_groups (event_type, source, target, failure_class, fingerprint, sample_error)
         values (p_event_type, p_source, p_target, v_class, v_print, coalesce(p_error, ''))
         on conflict do nothing
         returning id into v_id;
@@ -585,6 +557,34 @@ CREATE FUNCTION core.generation_publishers(p_generation bigint) RETURNS TABLE(pi
         select from pg_locks t join writers w on w.virtualtransaction = t.virtualtransaction
         where t.locktype = 'transactionid' and t.transactionid = p.transaction)
     order by 5 nulls first, 1
+$$;
+CREATE TABLE core.failure_groups (
+    id bigint NOT NULL,
+    event_type text NOT NULL,
+    source text NOT NULL,
+    target text,
+    failure_class text NOT NULL,
+    fingerprint text NOT NULL,
+    sample_error text NOT NULL,
+    first_seen_at timestamp with time zone DEFAULT now() NOT NULL,
+    last_seen_at timestamp with time zone DEFAULT now() NOT NULL,
+    replayed bigint DEFAULT 0 NOT NULL,
+    acknowledged_at timestamp with time zone,
+    acknowledged_by text DEFAULT ''::text NOT NULL,
+    acknowledged_reason text DEFAULT ''::text NOT NULL
+);
+COMMENT ON TABLE core.failure_groups IS 'Groups of failures: who knows about each, and how often it was replayed';
+CREATE FUNCTION core.group_matches(p_group core.failure_groups, p_filter jsonb) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+    select (p_filter ->> 'event_type' is null or p_group.event_type = p_filter ->> 'event_type')
+       and (p_filter ->> 'type_prefix' is null or starts_with(p_group.event_type, p_filter ->> 'type_prefix'))
+       and (p_filter ->> 'source' is null or p_group.source = p_filter ->> 'source')
+       and (p_filter ->> 'target' is null or p_group.target = p_filter ->> 'target')
+       -- `timeout` finds TimeoutError.
+       and (p_filter ->> 'error_class' is null
+            or lower(p_group.failure_class) in (lower(p_filter ->> 'error_class'), lower(p_filter ->> 'error_class') || 'error'))
+       and (p_filter ->> 'fingerprint' is null or p_group.fingerprint = p_filter ->> 'fingerprint')
 $$;
 CREATE FUNCTION core.key_floor_advance(p_last bigint) RETURNS void
     LANGUAGE plpgsql
@@ -910,16 +910,16 @@ begin
         -- Index outbox_tombstones.
         insert into core.operation_items (operation_id, place, event_id, claim_seq, cycle)
         select p_id, row_number() over (order by f.seq), f.id, f.claim_seq, core.last_cycle(f.failure_history)
-        from (select o.* from core.outbox o join core.failure_clusters c on c.id = o.cluster_id
+        from (select o.* from core.outbox o join core.failure_groups c on c.id = o.group_id
               where o.deleted_at is not null and o.status = 'failed'
-                and core.cluster_matches(c, p_filter) and core.dead_matches(o, p_filter) limit v_limit) f;
+                and core.group_matches(c, p_filter) and core.dead_matches(o, p_filter) limit v_limit) f;
     else
-        -- Index outbox_dead_clusters.
+        -- Index outbox_dead_groups.
         insert into core.operation_items (operation_id, place, event_id, claim_seq, cycle)
         select p_id, row_number() over (order by f.seq), f.id, f.claim_seq, core.last_cycle(f.failure_history)
-        from (select o.* from core.outbox o join core.failure_clusters c on c.id = o.cluster_id
+        from (select o.* from core.outbox o join core.failure_groups c on c.id = o.group_id
               where o.failed_at is not null and o.deleted_at is null
-                and core.cluster_matches(c, p_filter) and core.dead_matches(o, p_filter) limit v_limit) f;
+                and core.group_matches(c, p_filter) and core.dead_matches(o, p_filter) limit v_limit) f;
     end if;
     update core.operations o
     set total = (select count(*) from core.operation_items i where i.operation_id = p_id)
@@ -972,7 +972,7 @@ begin
     return v_operation;
 end
 $$;
-CREATE FUNCTION core.outbox_acknowledge(p_tids tid[], p_ids uuid[], p_claim_seqs bigint[], p_batches bigint[], p_done_batches bigint[], p_based_on bigint, p_durable boolean, p_keyed boolean DEFAULT NULL::boolean) RETURNS TABLE(fenced uuid, forgotten bigint, next_generation bigint, next_seq bigint)
+CREATE FUNCTION core.outbox_acknowledge(p_tids tid[], p_from timestamp with time zone, p_to timestamp with time zone, p_ids uuid[], p_claim_seqs bigint[], p_batches bigint[], p_done_batches bigint[], p_based_on bigint, p_durable boolean, p_keyed boolean DEFAULT NULL::boolean) RETURNS TABLE(fenced uuid, forgotten bigint, next_generation bigint, next_seq bigint)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -1007,7 +1007,8 @@ begin
             update core.outbox o
             set status = 'delivered', delivered_at = now(), progress = null
             from unnest(p_ids, p_claim_seqs) as t(id, claim_seq)
-            where o.ctid = any (p_tids) and o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight'
+            where o.ctid = any (p_tids) and o.occurred_at >= p_from and o.occurred_at <= p_to
+              and o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight'
             returning o.id, o.ordering_key)
         select count(*), array_agg(d.ordering_key) filter (where d.ordering_key is not null),
                array_agg(d.id) filter (where d.ordering_key is not null)
@@ -1021,7 +1022,8 @@ begin
         update core.outbox o
         set status = 'delivered', delivered_at = now(), progress = null
         from unnest(p_ids, p_claim_seqs) as t(id, claim_seq)
-        where o.ctid = any (p_tids) and o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight';
+        where o.ctid = any (p_tids) and o.occurred_at >= p_from and o.occurred_at <= p_to
+          and o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight';
         get diagnostics v_rows = row_count;
     end if;
     if v_rows < cardinality(p_ids) then
@@ -1100,11 +1102,20 @@ CREATE FUNCTION core.outbox_claim(p_generation bigint, p_worker text, p_limit in
     AS $$
 #variable_conflict use_column
 declare
+    -- A row's place is its table and its ctid: the months of a partitioned table have the same ctids.
     v_take    tid[] := '{}';
+    v_leaves  oid[] := '{}';
     v_seqs    bigint[] := '{}';
+    v_from    timestamptz;
+    v_to      timestamptz;
+    v_leaf    oid;
+    v_tids    tid[];
     v_keyed   boolean;
     v_fresh   tid[];
+    v_fresh_leaves oid[];
     v_fresh_seqs  bigint[];
+    v_fresh_from  timestamptz;
+    v_fresh_to    timestamptz;
     v_fresh_keyed boolean;
     v_blocked uuid[];
     v_parked  bigint[];
@@ -1125,14 +1136,15 @@ begin
     perform set_config('synchronous_commit', 'off', true);
     if p_due then
         -- Index outbox_waiting, once per lane.
-        select coalesce(array_agg(c.tid) filter (where not c.blocked), '{}'), coalesce(array_agg(c.seq) filter (where not c.blocked), '{}'),
+        select coalesce(array_agg(c.tid) filter (where not c.blocked), '{}'), coalesce(array_agg(c.leaf) filter (where not c.blocked), '{}'),
+               coalesce(array_agg(c.seq) filter (where not c.blocked), '{}'), min(c.occurred_at), max(c.occurred_at),
                array_agg(c.id) filter (where c.blocked), bool_or(c.keyed), extract(epoch from now() - max(c.retry_after)) * 1000000
-        into v_take, v_seqs, v_blocked, v_keyed, v_due_age
+        into v_take, v_leaves, v_seqs, v_from, v_to, v_blocked, v_keyed, v_due_age
         from (
-            select w.tid, w.seq, w.id, w.blocked, w.keyed, w.retry_after
+            select w.tid, w.leaf, w.occurred_at, w.seq, w.id, w.blocked, w.keyed, w.retry_after
             from unnest(coalesce(p_lanes, array(select distinct split_part(s.handler_name, '.', 1) from core.subscriptions s) || array[''])) as l(lane),
                  lateral (
-                select o.ctid as tid, o.seq, o.id, o.retry_after, o.ordering_key is not null as keyed,
+                select o.ctid as tid, o.tableoid as leaf, o.occurred_at, o.seq, o.id, o.retry_after, o.ordering_key is not null as keyed,
                        o.ordering_key is not null and core.outbox_blocker(o.ordering_key, o.seq, o.id) is not null as blocked
                 from core.outbox o
                 where o.generation = p_generation and coalesce(o.lane, '') = l.lane and o.retry_after <= now() and o.retry_after > now() - p_within
@@ -1157,10 +1169,10 @@ begin
     v_room := p_limit - cardinality(v_take);
     if v_room > 0 and cardinality(p_next) > 0 then
         -- Index outbox_scan.
-        select array_agg(c.tid), array_agg(c.seq)
-        into v_fresh, v_fresh_seqs
+        select array_agg(c.tid), array_agg(c.leaf), array_agg(c.seq), min(c.occurred_at), max(c.occurred_at)
+        into v_fresh, v_fresh_leaves, v_fresh_seqs, v_fresh_from, v_fresh_to
         from (
-            select o.ctid as tid, o.seq
+            select o.ctid as tid, o.tableoid as leaf, o.seq, o.occurred_at
             from core.outbox o
             where o.generation = p_generation and o.seq = any (p_next) and (o.seq <= p_after or o.seq > p_upto)
               and o.status = 'pending' and o.retry_after is null and o.deleted_at is null
@@ -1169,7 +1181,10 @@ begin
             limit v_room
             for update of o skip locked) c;
         v_take := v_take || v_fresh;
+        v_leaves := v_leaves || v_fresh_leaves;
         v_seqs := v_seqs || v_fresh_seqs;
+        v_from := least(v_from, v_fresh_from);
+        v_to := greatest(v_to, v_fresh_to);
         v_keyed := v_keyed or v_fresh is not null;
         v_room := p_limit - cardinality(v_take);
     end if;
@@ -1187,10 +1202,11 @@ begin
                 order by o.seq offset 4 * v_room limit 1), v_top);
         end if;
         -- Index outbox_scan. What waits behind its key is not locked: the end of the one before it would have to wait.
-        select array_agg(c.tid), array_agg(c.seq), bool_or(c.keyed), count(*), max(c.seq)
-        into v_fresh, v_fresh_seqs, v_fresh_keyed, v_seen, v_head
+        select array_agg(c.tid), array_agg(c.leaf), array_agg(c.seq), min(c.occurred_at), max(c.occurred_at), bool_or(c.keyed), count(*),
+               max(c.seq)
+        into v_fresh, v_fresh_leaves, v_fresh_seqs, v_fresh_from, v_fresh_to, v_fresh_keyed, v_seen, v_head
         from (
-            select o.ctid as tid, o.seq, o.ordering_key is not null as keyed
+            select o.ctid as tid, o.tableoid as leaf, o.seq, o.occurred_at, o.ordering_key is not null as keyed
             from core.outbox o
             where o.generation = p_generation and o.seq > p_after and o.seq <= v_upto
               and o.status = 'pending' and o.retry_after is null and o.deleted_at is null
@@ -1203,14 +1219,19 @@ begin
             v_head := greatest(v_head, v_upto, p_after);
         end if;
         v_take := v_take || v_fresh;
+        v_leaves := v_leaves || v_fresh_leaves;
         v_seqs := v_seqs || v_fresh_seqs;
+        v_from := least(v_from, v_fresh_from);
+        v_to := greatest(v_to, v_fresh_to);
         v_keyed := v_keyed or v_fresh_keyed;
     end if;
     if v_keyed then
         -- In one order for everybody, so that two claims never wait for each other in a circle. Who finds a key taken
         -- (its event was committed and claimed since the scan) leaves the event to a later look.
         with wanted as materialized (
-            select o.ctid as tid, o.seq, o.id, o.ordering_key from core.outbox o where o.ctid = any (v_take)),
+            -- Index outbox_scan: a number is one event, in whichever month it lies.
+            select o.ctid as tid, o.tableoid as leaf, o.seq, o.id, o.ordering_key from core.outbox o
+            where o.generation = p_generation and o.seq = any (v_seqs) and o.occurred_at >= v_from and o.occurred_at <= v_to),
         held as (
             insert into core.keys_in_flight (ordering_key, event_id)
             select w.ordering_key, w.id from wanted w
@@ -1220,7 +1241,8 @@ begin
             order by w.ordering_key collate "C", w.seq
             on conflict do nothing
             returning event_id)
-        select coalesce(array_agg(w.tid), '{}'), coalesce(array_agg(w.seq), '{}') into v_take, v_seqs
+        select coalesce(array_agg(w.tid), '{}'), coalesce(array_agg(w.leaf), '{}'), coalesce(array_agg(w.seq), '{}')
+        into v_take, v_leaves, v_seqs
         from wanted w
         where w.ordering_key is null or w.id in (select h.event_id from held h);
     end if;
@@ -1236,13 +1258,26 @@ begin
     insert into core.claims (worker, generation, ttl, expires_at, seqs, keyed)
     values (p_worker, p_generation, p_ttl, now() + p_ttl, v_seqs, coalesce(v_keyed, false))
     returning core.claims.batch into v_batch;
-    return query
-    update core.outbox o
-    set status = 'in_flight', claimed_at = now(), claimed_by = p_worker, claim_seq = o.claim_seq + 1,
-        retry_after = null, blocked_since = null
-    where o.ctid = any (v_take)
-    returning v_head, v_top, v_batch, o.ctid, o.id, o.seq, o.claim_seq, o.attempts, o.event_type, o.event_version, o.occurred_at, o.source,
-        o.target, o.workspace_id, o.payload, o.idempotency_key, o.trace_context, o.channel, o.ordering_key, o.claimed_at, o.progress, v_due_age;
+    -- Table by table. The times leave the other months out of the plan; the table, those that remain.
+    while cardinality(v_take) > 0 loop
+        v_leaf := v_leaves[1];
+        v_tids := v_take;
+        if v_leaf = all (v_leaves) then
+            v_take := '{}';
+        else
+            v_tids := array(select t.tid from unnest(v_take, v_leaves) as t(tid, leaf) where t.leaf = v_leaf);
+            select array_agg(t.tid), array_agg(t.leaf) into v_take, v_leaves
+            from unnest(v_take, v_leaves) as t(tid, leaf) where t.leaf <> v_leaf;
+        end if;
+        return query
+        update core.outbox o
+        set status = 'in_flight', claimed_at = now(), claimed_by = p_worker, claim_seq = o.claim_seq + 1,
+            retry_after = null, blocked_since = null
+        where o.ctid = any (v_tids) and o.tableoid = v_leaf and o.occurred_at >= v_from and o.occurred_at <= v_to
+        returning v_head, v_top, v_batch, o.ctid, o.id, o.seq, o.claim_seq, o.attempts, o.event_type, o.event_version, o.occurred_at,
+            o.source, o.target, o.workspace_id, o.payload, o.idempotency_key, o.trace_context, o.channel, o.ordering_key, o.claimed_at,
+            o.progress, v_due_age;
+    end loop;
 end
 $$;
 CREATE FUNCTION core.outbox_claim_stretch(p_generation bigint, p_worker text, p_ttl interval, p_after bigint, p_upto bigint, p_interests text[], p_handlers text[], p_lanes text[], p_within interval DEFAULT '1000 years'::interval) RETURNS TABLE(batch bigint, tid tid, id uuid, seq bigint, claim_seq bigint, attempts integer, event_type text, event_version integer, occurred_at timestamp with time zone, source text, target text, workspace_id uuid, payload jsonb, idempotency_key text, trace_context text, channel text, ordering_key text, claimed_at timestamp with time zone, progress jsonb)
@@ -1340,10 +1375,10 @@ begin
     end if;
     if new.status = 'failed' then
         new.failed_at := coalesce(new.failed_at, now());
-        new.cluster_id := core.failure_cluster(new.event_type, new.source, new.target, new.failure_class, new.fingerprint, new.last_error);
+        new.group_id := core.failure_group(new.event_type, new.source, new.target, new.failure_class, new.fingerprint, new.last_error);
     else
         new.failed_at := null;
-        new.cluster_id := null;
+        new.group_id := null;
     end if;
     return new;
 end
@@ -1459,15 +1494,15 @@ begin
     -- Failed, or no longer failed, by plain SQL: the dead-letter queue has to know it.
     -- A dead letter that is restored may have outlived the row of its group.
     if new.status = 'failed'
-       and (new.failed_at is null or new.cluster_id is null
+       and (new.failed_at is null or new.group_id is null
             or (old.deleted_at is not null and new.deleted_at is null
-                and not exists (select from core.failure_clusters c where c.id = new.cluster_id))) then
+                and not exists (select from core.failure_groups c where c.id = new.group_id))) then
         update core.outbox
         set failed_at = coalesce(new.failed_at, now()),
-            cluster_id = core.failure_cluster(new.event_type, new.source, new.target, new.failure_class, new.fingerprint, new.last_error)
+            group_id = core.failure_group(new.event_type, new.source, new.target, new.failure_class, new.fingerprint, new.last_error)
         where id = new.id;
-    elsif new.status <> 'failed' and (new.failed_at is not null or new.cluster_id is not null) then
-        update core.outbox set failed_at = null, cluster_id = null where id = new.id;
+    elsif new.status <> 'failed' and (new.failed_at is not null or new.group_id is not null) then
+        update core.outbox set failed_at = null, group_id = null where id = new.id;
     end if;
     if new.ordering_key is not null and old.status = 'in_flight' and new.status <> 'in_flight' then
         delete from core.keys_in_flight k where k.ordering_key = old.ordering_key collate "C" and k.event_id = old.id;
@@ -1500,8 +1535,8 @@ begin
     update core.claims c set ttl = p_ttl where c.batch = any (p_batches) and c.ttl <> p_ttl;
     update core.outbox o
     set claimed_at = now()
-    where o.ctid = any (array(
-        select h.ctid from core.outbox h join unnest(p_ids, p_claim_seqs, p_batches) as t(id, claim_seq, batch) on h.id = t.id
+    where o.id = any (array(
+        select h.id from core.outbox h join unnest(p_ids, p_claim_seqs, p_batches) as t(id, claim_seq, batch) on h.id = t.id
         where h.claim_seq = t.claim_seq and h.status = 'in_flight' and t.batch <> all (v_forgotten)
         for update of h skip locked));
     return query
@@ -1516,6 +1551,21 @@ CREATE FUNCTION core.outbox_notify() RETURNS trigger
 begin
     perform pg_notify(NEW.channel, NEW.id::text);
     return null;
+end
+$$;
+CREATE FUNCTION core.outbox_once() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+begin
+    if exists (select from core.outbox o where o.id = new.id and o.tableoid <> tg_relid) then
+        return null;
+    end if;
+    return new;
 end
 $$;
 CREATE FUNCTION core.outbox_park(p_ids uuid[]) RETURNS bigint[]
@@ -1551,6 +1601,9 @@ begin
     return v_parked;
 end
 $$;
+CREATE FUNCTION core.outbox_partitioned() RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$ select c.relkind = 'p' from pg_catalog.pg_class c where c.oid = pg_catalog.to_regclass('core.outbox') $$;
 CREATE FUNCTION core.outbox_publish(p_event_type text, p_payload jsonb DEFAULT '{}'::jsonb, p_source text DEFAULT 'core'::text, p_target text DEFAULT NULL::text, p_generation bigint DEFAULT NULL::bigint, p_event_id uuid DEFAULT NULL::uuid, p_event_version integer DEFAULT 1, p_occurred_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_workspace_id uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text, p_trace_context text DEFAULT NULL::text, p_ordering_key text DEFAULT NULL::text, p_channel text DEFAULT NULL::text, p_class text DEFAULT NULL::text, p_content_class text DEFAULT 'default'::text, p_retry_after timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS uuid
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1620,7 +1673,8 @@ begin
     values (v_id, p_event_type, p_event_version, coalesce(p_occurred_at, now()), p_source, p_target, p_content_class, v_channel,
             v_generation, p_workspace_id, p_payload, coalesce(p_idempotency_key, v_id::text), p_trace_context, p_ordering_key,
             p_retry_after)
-    on conflict (id) do nothing;
+    -- Without a target: the months of a partitioned table have a key each.
+    on conflict do nothing;
     return v_id;
 end
 $_$;
@@ -1709,12 +1763,12 @@ CREATE FUNCTION core.outbox_reset(p_ids uuid[], p_new_generation bigint, p_actor
 declare
     v_most int := greatest(coalesce((select s.value::int from core.settings s where s.key = 'failure_history_max'), 50), 2);
 begin
-    perform from core.failure_clusters c
-    where c.id in (select o.cluster_id from core.outbox o where o.id = any (p_ids)) order by c.id for update;
-    update core.failure_clusters c
+    perform from core.failure_groups c
+    where c.id in (select o.group_id from core.outbox o where o.id = any (p_ids)) order by c.id for update;
+    update core.failure_groups c
     set replayed = c.replayed + n.events
-    from (select o.cluster_id, count(*) as events from core.outbox o where o.id = any (p_ids) group by o.cluster_id) n
-    where c.id = n.cluster_id;
+    from (select o.group_id, count(*) as events from core.outbox o where o.id = any (p_ids) group by o.group_id) n
+    where c.id = n.group_id;
     return query
     with old as (
         select o.id, o.attempts, o.generation, coalesce((o.failure_history -> -1 ->> 'cycle')::int, 0) + 1 as cycle
@@ -1722,7 +1776,7 @@ begin
     moved as (
         update core.outbox o
         set status = 'pending', generation = p_new_generation, attempts = 0, last_error = null, failure_class = null, fingerprint = null,
-            first_failed_at = null, failed_at = null, cluster_id = null, claimed_at = null, claimed_by = null, retry_after = now(),
+            first_failed_at = null, failed_at = null, group_id = null, claimed_at = null, claimed_by = null, retry_after = now(),
             delivered_at = null, progress = null, lane = '',
             failure_history = core.failure_history_after(o, p_new_generation, p_actor, p_reason, p_operation, v_most),
             channel = case when o.channel = 'outbox_gen_' || o.generation or o.channel like 'outbox\_gen\_' || o.generation || '\_%'
@@ -1731,7 +1785,8 @@ begin
         where o.id = any (p_ids)
         returning o.id)
     select old.id, old.cycle, old.attempts, old.generation from old join moved on moved.id = old.id;
-    perform pg_notify(c.channel, case when cardinality(p_ids) = 1 then p_ids[1]::text else '' end)
+    -- Without the id: only an INSERT names its event, and who inserted it takes that for the echo of its own publish.
+    perform pg_notify(c.channel, '')
     from (select distinct o.channel from core.outbox o where o.id = any (p_ids)) c;
 end
 $$;
@@ -1742,7 +1797,7 @@ CREATE FUNCTION core.outbox_restore(p_event_id uuid, p_reason text, p_actor text
 CREATE FUNCTION core.outbox_route(p_event core.outbox) RETURNS text
     LANGUAGE sql IMMUTABLE
     AS $$ select p_event.channel || '/' || coalesce(p_event.target, '*') || '/' || p_event.event_type $$;
-CREATE FUNCTION core.outbox_settle(p_tids tid[], p_ids uuid[], p_claim_seqs bigint[], p_batches bigint[], p_done_batches bigint[], p_undelivered uuid[], p_undelivered_claim_seqs bigint[], p_next text[], p_counted boolean[], p_recorded boolean[], p_delays interval[], p_not_before timestamp with time zone[], p_last_errors text[], p_failure_classes text[], p_fingerprints text[], p_progress jsonb[], p_lanes text[], p_handlers text[], p_handled_keys text[], p_handled_events uuid[], p_based_on bigint, p_durable boolean) RETURNS TABLE(fenced uuid, forgotten bigint, next_generation bigint, next_seq bigint)
+CREATE FUNCTION core.outbox_settle(p_tids tid[], p_from timestamp with time zone, p_to timestamp with time zone, p_ids uuid[], p_claim_seqs bigint[], p_batches bigint[], p_done_batches bigint[], p_undelivered uuid[], p_undelivered_claim_seqs bigint[], p_next text[], p_counted boolean[], p_recorded boolean[], p_delays interval[], p_not_before timestamp with time zone[], p_last_errors text[], p_failure_classes text[], p_fingerprints text[], p_progress jsonb[], p_lanes text[], p_handlers text[], p_handled_keys text[], p_handled_events uuid[], p_based_on bigint, p_durable boolean) RETURNS TABLE(fenced uuid, forgotten bigint, next_generation bigint, next_seq bigint)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -1775,7 +1830,7 @@ begin
     end if;
     if cardinality(p_ids) > 0 then
         return query
-        select * from core.outbox_acknowledge(p_tids, p_ids, p_claim_seqs, '{}', '{}', null, true,
+        select * from core.outbox_acknowledge(p_tids, p_from, p_to, p_ids, p_claim_seqs, '{}', '{}', null, true,
             exists (select from core.claims c where c.batch = any (p_batches) and c.keyed));
     end if;
     if cardinality(p_undelivered) > 0 then
@@ -1792,7 +1847,7 @@ begin
                 progress        = t.progress,
                 lane            = nullif(t.lane, ''),
                 failed_at       = case when t.next = 'failed' then now() end,
-                cluster_id      = case when t.next = 'failed' then core.failure_cluster(
+                group_id        = case when t.next = 'failed' then core.failure_group(
                     o.event_type, o.source, o.target,
                     case when t.recorded then t.failure_class else o.failure_class end,
                     case when t.recorded then t.fingerprint else o.fingerprint end,
@@ -1806,7 +1861,7 @@ begin
             returning o.id)
         select t.id, null::bigint, null::bigint, null::bigint
         from unnest(p_undelivered) as t(id) where t.id not in (select m.id from moved m);
-        -- What somebody else can go on with at once is worth a ring.
+        -- What somebody else can go on with at once is worth a notification.
         if exists (
             select from unnest(p_next, p_delays, p_not_before) as t(next, delay, not_before)
             where t.next = 'pending' and coalesce(t.not_before, now() + t.delay) <= now() + interval '50 milliseconds') then
@@ -1870,12 +1925,7 @@ begin
     if not p_dry_run then
         delete from core.outbox o where o.id = any (v_ids);
     end if;
-    -- Index outbox_age. Old events that are not finished, or were delivered late, stay at its head; they are few.
-    select coalesce(array_agg(t.id), '{}'), count(*) filter (where t.status = 'failed') into v_ids, v_failed
-    from (select o.id, o.status from core.outbox o
-          where o.deleted_at is null and greatest(o.published_at, o.failed_at, o.restored_at) <= now() - p_active
-            and o.status in ('delivered', 'failed') and coalesce(o.delivered_at, '-infinity') <= now() - p_active
-          order by greatest(o.published_at, o.failed_at, o.restored_at) limit p_limit for update skip locked) t;
+    select coalesce(array_agg(t.id), '{}'), count(*) filter (where t.failed) into v_ids, v_failed from core.sweep_next(p_active, p_limit) t;
     tombstoned := cardinality(v_ids);
     failed := failed + v_failed;
     if not p_dry_run then
@@ -1973,6 +2023,328 @@ CREATE FUNCTION core.outbox_waits_for(p_progress jsonb, p_handlers text[]) RETUR
           and (w ->> 'due')::timestamptz <= now())
         or not exists (
         select from jsonb_array_elements(p_progress) as w where not coalesce((w ->> 'exhausted')::boolean, false))
+$$;
+CREATE FUNCTION core.partition_add(p_from timestamp with time zone, p_to timestamp with time zone) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET "DateStyle" TO 'ISO'
+    SET "TimeZone" TO 'UTC'
+    AS $$
+declare
+    v_name  text := 'outbox_' || to_char(p_from, 'YYYY_MM');
+    v_moved bigint := 0;
+begin
+    perform core.partition_prepare(v_name);
+    -- Nobody writes to it meanwhile, so nobody misses the move. Without the triggers: nothing happens to an event that moves.
+    lock table core.outbox_default in access exclusive mode;
+    if exists (select from core.outbox_default d where d.occurred_at >= p_from and d.occurred_at < p_to) then
+        alter table core.outbox_default disable trigger user;
+        execute format('with moved as (delete from core.outbox_default d where d.occurred_at >= %L and d.occurred_at < %L returning d.*)'
+                       ' insert into core.%I select * from moved', p_from, p_to, v_name);
+        get diagnostics v_moved = row_count;
+        alter table core.outbox_default enable trigger user;
+    end if;
+    execute format('alter table core.outbox attach partition core.%I for values from (%L) to (%L)', v_name, p_from, p_to);
+    return v_moved;
+end
+$$;
+CREATE FUNCTION core.partition_boundary() RETURNS timestamp with time zone
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET "DateStyle" TO 'ISO'
+    SET "TimeZone" TO 'UTC'
+    AS $$
+    select substring(pg_get_constraintdef(c.oid) from '< ''([^'']+)''')::timestamptz
+    from pg_constraint c where c.conrelid = to_regclass('core.outbox') and c.conname = 'outbox_month'
+$$;
+CREATE FUNCTION core.partition_droppable(p_active interval, p_grace interval, p_dry_run boolean) RETURNS TABLE(leaf oid, name text, rows bigint)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET "TimeZone" TO 'UTC'
+    AS $_$
+#variable_conflict use_column
+declare
+    v_leaf record;
+    v_held text;
+begin
+    for v_leaf in
+        select p.* from core.partitions() p where not p.is_default and p.until < now() - p_active - p_grace
+    loop
+        continue when substring(v_leaf.note from '^held by .* at (.*)$')::timestamptz > now() - interval '1 day'
+            or core.partition_held(v_leaf.leaf, p_active, p_grace, false) is not null;
+        v_held := core.partition_held(v_leaf.leaf, p_active, p_grace, true);
+        if v_held is null then
+            return query select v_leaf.leaf, v_leaf.name, v_leaf.rows;
+            return;
+        elsif not p_dry_run then
+            execute format('comment on table core.%I is %L', v_leaf.name, 'held by ' || v_held || ' at ' || to_char(now(), 'YYYY-MM-DD HH24:MI:SS+00'));
+        end if;
+    end loop;
+end
+$_$;
+CREATE FUNCTION core.partition_functions(p_old text) RETURNS SETOF text
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    c_table constant oid := 'core.outbox'::regclass;
+    v_row record;
+begin
+    -- Bodies may name functions that come later.
+    return next 'set local check_function_bodies = off';
+    for v_row in
+        select p.oid, p.proacl, p.proowner::regrole as owner, pg_get_functiondef(p.oid) as definition, t.reltype = any (p.proargtypes::oid[]) as takes_row
+        from pg_proc p cross join pg_class t
+        where t.oid = c_table and p.pronamespace = 'core'::regnamespace and p.prokind = 'f'
+          and (t.reltype = any (p.proargtypes::oid[]) or p.prosrc ~ ' core\.outbox;')
+        order by p.proname, p.oid
+    loop
+        if v_row.takes_row then
+            return next format('drop function %s', regexp_replace(v_row.oid::regprocedure::text, 'core\.outbox(?=[,)])', 'core.' || p_old, 'g'));
+        end if;
+        return next v_row.definition;
+        if v_row.takes_row then
+            return next format('alter function %s owner to %s', v_row.oid::regprocedure, v_row.owner);
+            if v_row.proacl is not null then
+                return next format('revoke all on function %s from public', v_row.oid::regprocedure);
+                return query
+                select format('grant execute on function %s to %s', v_row.oid::regprocedure,
+                              case when a.grantee = 0 then 'public' else a.grantee::regrole::text end)
+                from aclexplode(v_row.proacl) a order by 1;
+            end if;
+        end if;
+    end loop;
+end
+$$;
+CREATE FUNCTION core.partition_held(p_leaf oid, p_active interval, p_grace interval, p_whole boolean) RETURNS text
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+    v_held text;
+begin
+    -- Index outbox_dead.
+    execute format('select count(*) from (select from %s o where o.failed_at is not null and o.deleted_at is null limit 1000) d', p_leaf::regclass)
+    into v_held;
+    if v_held <> '0' then
+        return v_held || case v_held when '1' then ' dead letter' else ' dead letters' end;
+    end if;
+    -- Indexes outbox_age and outbox_tombstones.
+    execute format('select case when exists (select from %1$s o where o.deleted_at is null and o.published_at is not null'
+                   ' and greatest(o.published_at, o.failed_at, o.restored_at) > now() - $1)'
+                   ' or exists (select from %1$s o where o.deleted_at > now() - $2) then ''events that are not old enough'' end', p_leaf::regclass)
+    into v_held using p_active + p_grace, p_grace;
+    if v_held is null and p_whole then
+        execute format('select case when o.status in (''pending'', ''in_flight'') then o.status || '' events'' else ''events that are not old enough'' end'
+                       ' from %s o where o.status in (''pending'', ''in_flight'') or o.delivered_at > now() - $1 limit 1', p_leaf::regclass)
+        into v_held using p_active + p_grace;
+    end if;
+    return v_held;
+end
+$_$;
+CREATE FUNCTION core.partition_missing(p_ahead integer) RETURNS timestamp with time zone
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET "TimeZone" TO 'UTC'
+    AS $$
+declare
+    c_last constant timestamptz := date_trunc('month', now()) + make_interval(months => p_ahead);
+begin
+    return (
+        select w.month
+        from (select generate_series(date_trunc('month', now()), c_last, interval '1 month') as month
+              union
+              -- A name has room for these years, and who writes another means nothing by it.
+              (select date_trunc('month', d.occurred_at) from core.outbox_default d
+               where d.occurred_at >= '1970-01-01' and d.occurred_at < now() + interval '10 years'
+               order by d.occurred_at limit 1)) w
+        where not exists (select from core.partitions() p
+                          where not p.is_default and coalesce(p.since, '-infinity') < w.month + interval '1 month' and p.until > w.month)
+        order by 1 limit 1);
+end
+$$;
+CREATE FUNCTION core.partition_obstacles() RETURNS SETOF text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select 'table ' || c.conrelid::regclass || ' has a foreign key to core.outbox (' || c.conname || '): drop it first, partitions have no key that it could refer to'
+    from pg_constraint c where c.contype = 'f' and c.confrelid = 'core.outbox'::regclass
+    union all
+    select distinct 'view ' || r.ev_class::regclass || ' reads core.outbox and would go on reading the oldest partition alone: drop it, and create it again afterwards'
+    from pg_depend d join pg_rewrite r on r.oid = d.objid
+    where d.classid = 'pg_rewrite'::regclass and d.refclassid = 'pg_class'::regclass and d.refobjid = 'core.outbox'::regclass
+      and r.ev_class <> 'core.outbox'::regclass
+    union all
+    select 'publication ' || p.pubname || ' names core.outbox: take it out first, and add it again afterwards'
+    from pg_publication_rel r join pg_publication p on p.oid = r.prpubid where r.prrelid = 'core.outbox'::regclass
+    union all
+    select 'core.outbox has the row security policy ' || p.polname || ': drop it first, and create it again afterwards'
+    from pg_policy p where p.polrelid = 'core.outbox'::regclass
+    union all
+    select 'index ' || i.indexrelid::regclass || ' is unique without occurred_at, which a partitioned table does not allow: drop it first'
+    from pg_index i where i.indrelid = 'core.outbox'::regclass and i.indisunique and not i.indisprimary
+    union all
+    select 'table core.' || c.relname || ' inherits from core.outbox: end that first'
+    from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'core.outbox'::regclass
+$$;
+CREATE FUNCTION core.partition_prepare(p_name text) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET client_min_messages TO 'warning'
+    AS $$
+declare
+    v_index record;
+begin
+    if to_regclass('core.' || quote_ident(p_name)) is null then
+        execute format('create table core.%I (like core.outbox including all excluding indexes) with (%s)', p_name,
+                       (select array_to_string(c.reloptions, ', ') from pg_class c
+                        where c.oid = coalesce(to_regclass('core.outbox_default'), to_regclass('core.outbox'))));
+        execute format('alter table core.%I drop constraint if exists outbox_month', p_name);
+        execute format('alter table core.%I add constraint %I primary key (id)', p_name, p_name || '_pkey');
+        for v_index in
+            select regexp_replace(i.relname, '^outbox_', '') as name, pg_get_indexdef(x.indexrelid) as definition
+            from pg_index x join pg_class i on i.oid = x.indexrelid
+            where x.indrelid = 'core.outbox'::regclass and not x.indisunique order by x.indexrelid
+        loop
+            execute regexp_replace(v_index.definition, ' INDEX .*? ON (ONLY )?core\.outbox ',
+                                   format(' INDEX %I ON core.%I ', p_name || '_' || v_index.name, p_name));
+        end loop;
+    elsif (select c.relispartition or c.relkind <> 'r' from pg_class c where c.oid = to_regclass('core.' || quote_ident(p_name))) then
+        raise exception 'core.% is there already and cannot become a partition of core.outbox: rename it', p_name using errcode = 'SL409';
+    end if;
+end
+$$;
+CREATE FUNCTION core.partition_script(p_boundary timestamp with time zone, p_ahead integer) RETURNS SETOF text
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET "DateStyle" TO 'ISO'
+    SET "TimeZone" TO 'UTC'
+    AS $$
+declare
+    c_table constant oid := 'core.outbox'::regclass;
+    v_old     text := 'outbox_until_' || to_char(p_boundary, 'YYYY_MM');
+    v_row     record;
+begin
+    for v_row in select t.tgname from pg_trigger t where t.tgrelid = c_table and not t.tgisinternal order by 1 loop
+        return next format('drop trigger %I on core.outbox', v_row.tgname);
+    end loop;
+    return next format('alter table core.outbox rename to %I', v_old);
+    for v_row in select i.relname from pg_index x join pg_class i on i.oid = x.indexrelid where x.indrelid = c_table order by 1 loop
+        return next format('alter index core.%I rename to %I', v_row.relname, v_old || '_' || regexp_replace(v_row.relname, '^outbox_', ''));
+    end loop;
+    return next format('create table core.outbox (like core.%I including all excluding indexes) partition by range (occurred_at)', v_old);
+    return next 'alter table core.outbox drop constraint outbox_month';
+    return next format('alter table core.outbox owner to %I', (select c.relowner::regrole from pg_class c where c.oid = c_table));
+    return next format('comment on table core.outbox is %L', obj_description(c_table, 'pg_class'));
+    for v_row in select pg_get_indexdef(x.indexrelid) as definition from pg_index x where x.indrelid = c_table and not x.indisunique
+                 order by x.indexrelid loop
+        return next v_row.definition;
+    end loop;
+    return next format('alter table core.outbox attach partition core.%I for values from (minvalue) to (%L)', v_old, p_boundary);
+    return next format('alter table core.%I drop constraint outbox_month', v_old);
+    return next 'alter table core.outbox attach partition core.outbox_default default';
+    for v_month in 0 .. p_ahead - 1 loop
+        return next format('select core.partition_add(%L, %L)', p_boundary + make_interval(months => v_month),
+                           p_boundary + make_interval(months => v_month + 1));
+    end loop;
+    for v_row in select t.tgname, t.tgenabled, pg_get_triggerdef(t.oid) as definition from pg_trigger t
+                 where t.tgrelid = c_table and not t.tgisinternal order by 1 loop
+        return next v_row.definition;
+        if v_row.tgenabled <> 'O' then
+            return next format('alter table core.outbox %s trigger %I',
+                               case v_row.tgenabled when 'A' then 'enable always' when 'R' then 'enable replica' else 'disable' end, v_row.tgname);
+        end if;
+    end loop;
+    return next 'create trigger outbox_once before insert on core.outbox for each row'
+                ' when (current_setting(''sluice.ids_checked'', true) is distinct from statement_timestamp()::text)'
+                ' execute function core.outbox_once()';
+    for v_row in
+        select null::name as attname, a.* from pg_class c, aclexplode(c.relacl) a where c.oid = c_table
+        union all
+        select t.attname, a.* from pg_attribute t, aclexplode(t.attacl) a where t.attrelid = c_table
+        order by 1, 3, 4
+    loop
+        return next format('grant %s%s on core.outbox to %s%s', v_row.privilege_type, ' (' || quote_ident(v_row.attname) || ')',
+                           case when v_row.grantee = 0 then 'public' else v_row.grantee::regrole::text end,
+                           case when v_row.is_grantable then ' with grant option' else '' end);
+    end loop;
+    return query select f from core.partition_functions(v_old) as f;
+end
+$$;
+CREATE FUNCTION core.partition_upkeep(p_active interval, p_grace interval, p_handled_active interval, p_handled_grace interval, p_ahead integer, p_dry_run boolean, p_actor text, p_surface text, p_reason text) RETURNS TABLE(action text, name text, count bigint)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET "DateStyle" TO 'ISO'
+    SET "TimeZone" TO 'UTC'
+    SET lock_timeout TO '100ms'
+    AS $$
+#variable_conflict use_column
+declare
+    v_from timestamptz;
+    v_leaf record;
+begin
+    perform core.retention_check(p_active, p_grace, p_handled_active, p_handled_grace);
+    if not core.outbox_partitioned() then
+        -- `sluice ladder partition` was begun and left: its constraint would refuse what occurs from its month on.
+        if not p_dry_run and core.partition_boundary() < now() + interval '2 days' then
+            alter table core.outbox drop constraint outbox_month;
+            action := 'abandoned';
+            name := 'outbox';
+            count := 0;
+            insert into core.audit (actor, surface, action, count, reason, detail)
+            values (coalesce(nullif(p_actor, ''), 'sql-direct'), p_surface, 'partition.abandoned', 0, coalesce(p_reason, ''), '{}');
+            return next;
+        end if;
+        return;
+    end if;
+    if not pg_try_advisory_xact_lock(hashtextextended('sluice.partitions', 0)) then
+        return;
+    end if;
+    v_from := core.partition_missing(p_ahead);
+    if v_from is not null then
+        action := 'created';
+        name := 'outbox_' || to_char(v_from, 'YYYY_MM');
+        count := case when p_dry_run then 0 else core.partition_add(v_from, v_from + interval '1 month') end;
+    else
+        select d.leaf, d.name, d.rows into v_leaf from core.partition_droppable(p_active, p_grace, p_dry_run) d;
+        if not found then
+            return;
+        end if;
+        action := 'dropped';
+        name := v_leaf.name;
+        count := v_leaf.rows;
+        if not p_dry_run then
+            -- Whatever came between the check and the lock shows in the indexes that are asked first; the rest cannot change.
+            lock table core.outbox in access exclusive mode;
+            if core.partition_held(v_leaf.leaf, p_active, p_grace, false) is not null then
+                return;
+            end if;
+            execute format('alter table core.outbox detach partition core.%I', v_leaf.name);
+            execute format('drop table core.%I', v_leaf.name);
+        end if;
+    end if;
+    if not p_dry_run then
+        insert into core.audit (actor, surface, action, count, reason, detail)
+        values (coalesce(nullif(p_actor, ''), 'sql-direct'), p_surface, 'partition.' || action, count, coalesce(p_reason, ''),
+                jsonb_build_object('partition', name));
+    end if;
+    return next;
+end
+$$;
+CREATE FUNCTION core.partitions() RETURNS TABLE(leaf oid, name text, since timestamp with time zone, until timestamp with time zone, is_default boolean, rows bigint, bytes bigint, note text)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET "DateStyle" TO 'ISO'
+    SET "TimeZone" TO 'UTC'
+    AS $$
+    select p.oid, p.relname::text, substring(p.bound from 'FROM \(''([^'']+)''\)')::timestamptz,
+           substring(p.bound from 'TO \(''([^'']+)''\)')::timestamptz, p.bound = 'DEFAULT',
+           greatest(coalesce((select s.n_live_tup from pg_stat_user_tables s where s.relid = p.oid), 0), p.reltuples::bigint, 0),
+           pg_total_relation_size(p.oid), coalesce(obj_description(p.oid, 'pg_class'), '')
+    from (select c.oid, c.relname, c.reltuples, pg_get_expr(c.relpartbound, c.oid) as bound
+          from pg_inherits i join pg_class c on c.oid = i.inhrelid
+          where i.inhparent = to_regclass('core.outbox') and c.relispartition) p
+    order by p.bound = 'DEFAULT', 4, 2
 $$;
 CREATE FUNCTION core.patrol_heal(p_found jsonb) RETURNS TABLE(id uuid, cause text)
     LANGUAGE plpgsql
@@ -2222,10 +2594,10 @@ begin
         for update skip locked));
     get diagnostics cursors = row_count;
     delete from core.claim_heads h where not exists (select from core.claim_cursors c where c.group_key = h.group_key);
-    -- Index outbox_dead_clusters. What fails meanwhile renews the row first, and the row is asked again.
-    delete from core.failure_clusters c
+    -- Index outbox_dead_groups. What fails meanwhile renews the row first, and the row is asked again.
+    delete from core.failure_groups c
     where c.last_seen_at < now() - greatest(p_kept, interval '1 day') - interval '1 day'
-      and not exists (select from core.outbox o where o.cluster_id = c.id and o.failed_at is not null and o.deleted_at is null);
+      and not exists (select from core.outbox o where o.group_id = c.id and o.failed_at is not null and o.deleted_at is null);
     get diagnostics failure_groups = row_count;
     return next;
 end
@@ -2378,6 +2750,48 @@ begin
     return v_changed;
 end
 $$;
+CREATE FUNCTION core.sweep_next(p_active interval, p_limit integer) RETURNS TABLE(id uuid, failed boolean)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_below timestamptz;
+    v_above timestamptz;
+    v_rows  int;
+begin
+    select s.below, s.above into v_below, v_above from core.swept_one_by_one() s;
+    -- Index outbox_age. Old events that are not finished, or were delivered late, stay at its head; they are few.
+    return query
+    select o.id, o.status = 'failed' from core.outbox o
+    where o.deleted_at is null and o.published_at is not null and greatest(o.published_at, o.failed_at, o.restored_at) <= now() - p_active
+      and o.status in ('delivered', 'failed') and coalesce(o.delivered_at, '-infinity') <= now() - p_active
+      and (o.occurred_at < v_below or o.occurred_at >= v_above)
+    order by greatest(o.published_at, o.failed_at, o.restored_at) limit p_limit for update skip locked;
+    get diagnostics v_rows = row_count;
+    if v_below < 'infinity' then
+        -- The dead letters of the months. Index outbox_dead.
+        return query
+        select o.id, true from core.outbox o
+        where o.deleted_at is null and o.failed_at <= now() - p_active and o.status = 'failed'
+          and greatest(o.published_at, o.failed_at, o.restored_at) <= now() - p_active
+          and o.occurred_at >= v_below and o.occurred_at < v_above
+        order by o.failed_at limit p_limit - v_rows for update skip locked;
+    end if;
+end
+$$;
+CREATE FUNCTION core.swept_one_by_one(OUT below timestamp with time zone, OUT above timestamp with time zone) RETURNS record
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if core.outbox_partitioned() then
+        select coalesce(min(p.until) filter (where p.since is null), min(p.since)), max(p.until) into below, above
+        from core.partitions() p where not p.is_default;
+    end if;
+    below := coalesce(below, 'infinity');
+    above := coalesce(above, 'infinity');
+end
+$$;
 CREATE FUNCTION core.token_secret() RETURNS text
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2507,8 +2921,8 @@ CREATE TABLE core.event_handled (
 )
 WITH (autovacuum_vacuum_insert_scale_factor='0.1');
 COMMENT ON TABLE core.event_handled IS 'Which handler has handled which idempotency key';
-ALTER TABLE core.failure_clusters ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME core.failure_clusters_id_seq
+ALTER TABLE core.failure_groups ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME core.failure_groups_id_seq
     START WITH 1
     INCREMENT BY 1
     NO MINVALUE
@@ -2608,8 +3022,8 @@ ALTER TABLE ONLY core.deployments
     ADD CONSTRAINT deployments_pkey PRIMARY KEY (generation);
 ALTER TABLE ONLY core.event_handled
     ADD CONSTRAINT event_handled_pkey PRIMARY KEY (handler_name, idempotency_key);
-ALTER TABLE ONLY core.failure_clusters
-    ADD CONSTRAINT failure_clusters_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY core.failure_groups
+    ADD CONSTRAINT failure_groups_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY core.keys_in_flight
     ADD CONSTRAINT keys_in_flight_pkey PRIMARY KEY (ordering_key);
 ALTER TABLE ONLY core.operation_items
@@ -2639,14 +3053,14 @@ ALTER TABLE ONLY core.workers
 CREATE INDEX audit_event ON core.audit USING btree (event_id) WHERE (event_id IS NOT NULL);
 CREATE INDEX claims_expiry ON core.claims USING btree (expires_at);
 CREATE INDEX event_handled_age ON core.event_handled USING brin (handled_at) WITH (pages_per_range='16');
-CREATE UNIQUE INDEX failure_clusters_kind ON core.failure_clusters USING btree (fingerprint, event_type, failure_class, source, COALESCE(target, ''::text));
+CREATE UNIQUE INDEX failure_groups_kind ON core.failure_groups USING btree (fingerprint, event_type, failure_class, source, COALESCE(target, ''::text));
 CREATE INDEX operation_items_in_flight ON core.operation_items USING btree (operation_id) WHERE (state = 'in_flight'::text);
 CREATE INDEX operations_recent ON core.operations USING btree (planned_at);
 CREATE INDEX operations_running ON core.operations USING btree (started_at) WHERE ((state = 'running'::text) OR ((state = ANY (ARRAY['paused'::text, 'stopped'::text, 'cancelled'::text])) AND (taken > (((delivered + failed_again) + skipped) + changed))));
-CREATE INDEX outbox_age ON core.outbox USING btree (GREATEST(published_at, failed_at, restored_at)) WHERE (deleted_at IS NULL);
+CREATE INDEX outbox_age ON core.outbox USING btree (GREATEST(published_at, failed_at, restored_at)) WHERE ((deleted_at IS NULL) AND (published_at IS NOT NULL));
 CREATE INDEX outbox_dead ON core.outbox USING btree (failed_at, seq) WHERE ((failed_at IS NOT NULL) AND (deleted_at IS NULL));
-CREATE INDEX outbox_dead_clusters ON core.outbox USING btree (cluster_id, failed_at, seq, generation) WHERE ((failed_at IS NOT NULL) AND (deleted_at IS NULL));
-CREATE INDEX outbox_dead_kinds ON core.outbox USING btree (cluster_id, generation) WHERE ((failed_at IS NOT NULL) AND (deleted_at IS NULL));
+CREATE INDEX outbox_dead_groups ON core.outbox USING btree (group_id, failed_at, seq, generation) WHERE ((failed_at IS NOT NULL) AND (deleted_at IS NULL));
+CREATE INDEX outbox_dead_kinds ON core.outbox USING btree (group_id, generation) WHERE ((failed_at IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX outbox_keyed ON core.outbox USING btree (((seq + 0))) WHERE (ordering_key IS NOT NULL);
 CREATE INDEX outbox_ordering ON core.outbox USING btree (ordering_key, seq) WHERE (ordering_key IS NOT NULL);
 CREATE INDEX outbox_scan ON core.outbox USING btree (generation, seq);
@@ -2655,7 +3069,7 @@ CREATE INDEX outbox_waiting ON core.outbox USING btree (generation, COALESCE(lan
 CREATE INDEX outbox_waiting_keys ON core.outbox USING btree (ordering_key, seq) WHERE ((ordering_key IS NOT NULL) AND (retry_after IS NOT NULL));
 CREATE INDEX stranded_at ON core.stranded USING btree (at);
 CREATE TRIGGER audit_refuse BEFORE DELETE OR UPDATE OR TRUNCATE ON core.audit FOR EACH STATEMENT EXECUTE FUNCTION core.audit_refuse();
-CREATE TRIGGER outbox_default_key BEFORE INSERT ON core.outbox FOR EACH ROW WHEN (((new.idempotency_key IS NULL) OR (new.channel = 'outbox_default'::text) OR (new.status = 'failed'::text) OR (new.failed_at IS NOT NULL) OR (new.cluster_id IS NOT NULL))) EXECUTE FUNCTION core.outbox_default_key();
+CREATE TRIGGER outbox_default_key BEFORE INSERT ON core.outbox FOR EACH ROW WHEN (((new.idempotency_key IS NULL) OR (new.channel = 'outbox_default'::text) OR (new.status = 'failed'::text) OR (new.failed_at IS NOT NULL) OR (new.group_id IS NOT NULL))) EXECUTE FUNCTION core.outbox_default_key();
 CREATE TRIGGER outbox_guard AFTER UPDATE ON core.outbox FOR EACH ROW WHEN ((NOT ((((old.status = 'pending'::text) AND (new.status = 'in_flight'::text) AND (new.claim_seq = (old.claim_seq + 1))) OR ((old.status = 'in_flight'::text) AND (new.status = 'delivered'::text) AND (new.claim_seq = old.claim_seq) AND ((new.ordering_key IS NULL) OR (COALESCE(current_setting('sluice.keys'::text, true), ''::text) = 'released by batch'::text)))) AND (old.deleted_at IS NULL) AND (new.deleted_at IS NULL) AND (new.id = old.id) AND (new.seq = old.seq)))) EXECUTE FUNCTION core.outbox_guard();
 CREATE TRIGGER outbox_guard_delete AFTER DELETE ON core.outbox FOR EACH ROW WHEN (((old.ordering_key IS NOT NULL) AND (old.status = ANY (ARRAY['pending'::text, 'in_flight'::text])))) EXECUTE FUNCTION core.outbox_guard_delete();
 CREATE TRIGGER outbox_notify AFTER INSERT ON core.outbox FOR EACH ROW EXECUTE FUNCTION core.outbox_notify();

@@ -35,33 +35,33 @@ begin
   update outbox set failed_at = strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000Z' where seq = new.seq;
 end;
 
-CREATE TRIGGER outbox_failure_cluster after update of failed_at on outbox
-  when new.status = 'failed' and new.failed_at is not null and new.cluster_id is null
-begin
-  update failure_clusters
-  set last_seen_at = max(last_seen_at, new.failed_at)
-  where fingerprint = coalesce(new.fingerprint, '') and event_type = new.event_type and source = new.source
-    and coalesce(target, '') = coalesce(new.target, '') and failure_class = coalesce(new.failure_class, 'Error');
-  insert into failure_clusters (event_type, source, target, failure_class, fingerprint, sample_error, first_seen_at, last_seen_at)
-  select new.event_type, new.source, new.target, coalesce(new.failure_class, 'Error'), coalesce(new.fingerprint, ''),
-         coalesce(new.last_error, ''), new.failed_at, new.failed_at
-  where not exists (
-    select 1 from failure_clusters
-    where fingerprint = coalesce(new.fingerprint, '') and event_type = new.event_type and source = new.source
-      and coalesce(target, '') = coalesce(new.target, '') and failure_class = coalesce(new.failure_class, 'Error'));
-  update outbox
-  set cluster_id = (
-    select id from failure_clusters
-    where fingerprint = coalesce(new.fingerprint, '') and event_type = new.event_type and source = new.source
-      and coalesce(target, '') = coalesce(new.target, '') and failure_class = coalesce(new.failure_class, 'Error'))
-  where seq = new.seq;
-end;
-
 CREATE TRIGGER outbox_failure_end after update of status on outbox
   when old.status = 'failed' and new.status <> 'failed'
 begin
-  update failure_clusters set replayed = replayed + 1 where id = old.cluster_id;
-  update outbox set failed_at = null, cluster_id = null where seq = new.seq and failed_at is not null;
+  update failure_groups set replayed = replayed + 1 where id = old.group_id;
+  update outbox set failed_at = null, group_id = null where seq = new.seq and failed_at is not null;
+end;
+
+CREATE TRIGGER outbox_failure_group after update of failed_at on outbox
+  when new.status = 'failed' and new.failed_at is not null and new.group_id is null
+begin
+  update failure_groups
+  set last_seen_at = max(last_seen_at, new.failed_at)
+  where fingerprint = coalesce(new.fingerprint, '') and event_type = new.event_type and source = new.source
+    and coalesce(target, '') = coalesce(new.target, '') and failure_class = coalesce(new.failure_class, 'Error');
+  insert into failure_groups (event_type, source, target, failure_class, fingerprint, sample_error, first_seen_at, last_seen_at)
+  select new.event_type, new.source, new.target, coalesce(new.failure_class, 'Error'), coalesce(new.fingerprint, ''),
+         coalesce(new.last_error, ''), new.failed_at, new.failed_at
+  where not exists (
+    select 1 from failure_groups
+    where fingerprint = coalesce(new.fingerprint, '') and event_type = new.event_type and source = new.source
+      and coalesce(target, '') = coalesce(new.target, '') and failure_class = coalesce(new.failure_class, 'Error'));
+  update outbox
+  set group_id = (
+    select id from failure_groups
+    where fingerprint = coalesce(new.fingerprint, '') and event_type = new.event_type and source = new.source
+      and coalesce(target, '') = coalesce(new.target, '') and failure_class = coalesce(new.failure_class, 'Error'))
+  where seq = new.seq;
 end;
 
 CREATE TRIGGER outbox_failure_insert after insert on outbox when new.status = 'failed'
@@ -71,9 +71,9 @@ end;
 
 CREATE TRIGGER outbox_failure_restored after update of deleted_at on outbox
   when new.status = 'failed' and old.deleted_at is not null and new.deleted_at is null
-    and not exists (select 1 from failure_clusters where id = new.cluster_id)
+    and not exists (select 1 from failure_groups where id = new.group_id)
 begin
-  update outbox set cluster_id = null, failed_at = new.failed_at where seq = new.seq;
+  update outbox set group_id = null, failed_at = new.failed_at where seq = new.seq;
 end;
 
 CREATE TRIGGER outbox_idempotency_key after insert on outbox when new.idempotency_key is null
@@ -153,7 +153,7 @@ begin
     when old.status <> 'pending' and new.status = 'pending' and new.retry_after is null
       then raise(abort, 'an event that becomes pending again must have retry_after set')
     when old.status = 'failed' and new.status = 'pending' and new.failure_history = old.failure_history
-      then raise(abort, 'a replay must record the cycle that it closes in failure_history')
+      then raise(abort, 'a replay must record in failure_history what it replays')
   end;
 end;
 
@@ -211,7 +211,7 @@ CREATE TABLE event_handled (
   primary key (idempotency_key, handler_name)
 ) strict, without rowid;
 
-CREATE TABLE failure_clusters (
+CREATE TABLE failure_groups (
   id integer primary key autoincrement, -- a number is not given out again: tombstones may still name it
   event_type text not null,
   source text not null,
@@ -365,10 +365,10 @@ CREATE TABLE outbox (
       check (case when json_valid(progress) then json_type(progress) = 'array' else progress is null end),
   -- The one scope whose workers can go on with the event; empty: any.
   lane text not null default '',
-  -- When the current cycle failed, and in which group of failures; null in every other state. Kept by the
+  -- When it failed since the last replay, and in which group of failures; null in every other state. Kept by the
   -- outbox_failure_* triggers, whoever writes.
   failed_at text,
-  cluster_id integer,
+  group_id integer,
   -- Of a pending event with an ordering key: 1 when a subscription of its generation matches it. Later events of its
   -- key wait for no other. Kept by the outbox_key_* and subscriptions_* triggers, so that a publish or a settle finds
   -- the head of a key by index, however many events that nobody wants lie before it.
@@ -473,8 +473,8 @@ CREATE INDEX audit_event on audit (event_id) where event_id is not null;
 
 CREATE INDEX event_handled_age on event_handled (handled_at);
 
-CREATE UNIQUE INDEX failure_clusters_kind
-  on failure_clusters (fingerprint, event_type, source, coalesce(target, ''), failure_class);
+CREATE UNIQUE INDEX failure_groups_kind
+  on failure_groups (fingerprint, event_type, source, coalesce(target, ''), failure_class);
 
 CREATE INDEX operation_items_in_flight on operation_items (operation_id, place) where state = 'in_flight';
 
@@ -486,10 +486,10 @@ CREATE INDEX operations_running on operations (started_at)
 CREATE INDEX outbox_claims on outbox (coalesce(claim_expires_at, ''), generation, occurred_at)
   where status = 'in_flight';
 
-CREATE INDEX outbox_dead on outbox (failed_at, seq, cluster_id, generation)
+CREATE INDEX outbox_dead on outbox (failed_at, seq, group_id, generation)
   where failed_at is not null and deleted_at is null;
 
-CREATE INDEX outbox_dead_cluster on outbox (cluster_id, failed_at, seq, generation)
+CREATE INDEX outbox_dead_group on outbox (group_id, failed_at, seq, generation)
   where failed_at is not null and deleted_at is null;
 
 CREATE INDEX outbox_due on outbox (generation, key_blocked, retry_after, seq, occurred_at, target, channel, event_type, lane)

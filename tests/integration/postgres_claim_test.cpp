@@ -107,6 +107,62 @@ TEST_F(PostgresClaim, WhatBecameDueLongAgoIsFoundWhileLooksAreBounded) {
   }
 }
 
+// A claim that is full of what is due says how far it has come: the next one goes on from there, whether or not it
+// looks at everything.
+TEST_F(PostgresClaim, WhatIsDueIsTakenInPartsWithoutALookAtEverything) {
+  const auto store = open(4, std::chrono::hours{1});
+  session.must(
+      "insert into core.outbox (event_type, source, generation, payload, retry_after) "
+      "select 'late', 'worlds', 1, '{}', now() - interval '1 hour' + n * interval '1 minute' from generate_series(1, "
+      "20) n");
+  for (int part = 1; part <= 4; ++part) EXPECT_EQ(claim(*store, 5).size(), 5U) << part;
+}
+
+// A crash may have undone claims of what had become due long ago.
+TEST_F(PostgresClaim, AllThatIsDueIsLookedAtAfterAReconnect) {
+  const auto store = open(1, std::chrono::hours{1});
+  for (int round = 1; round <= 5; ++round) {
+    ASSERT_TRUE(claim(*store).empty());
+    session.must(
+        "insert into core.outbox (event_type, source, generation, payload, retry_after) "
+        "values ('late', 'worlds', 1, '{}', now() - interval '1 hour')");
+    session.must(
+        "select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = current_database() and pid <> "
+        "pg_backend_pid()");
+    // The first one may be told that its connection is gone, or begin before it knows.
+    std::vector<store::ClaimedEvent> late;
+    for (int tries = 0; tries < 2 && late.empty(); ++tries) {
+      if (auto claimed = store->claim({.worker = "w"})) late = *std::move(claimed);
+    }
+    ASSERT_EQ(late.size(), 1U) << round;
+    deliver(*store, late);
+  }
+}
+
+// Long chains of keys hold up nobody: half of a claim is for new events, as long as there are some.
+TEST_F(PostgresClaim, WhatWaitedForAKeyTakesHalfOfAClaimWhileOthersLieAhead) {
+  const std::string of_keys =
+      "insert into core.outbox (event_type, source, generation, payload, ordering_key) "
+      "select 'keyed', 'worlds', 1, '{}', 'k' || n from generate_series(1, 10) n";
+  session.must("select core.subscribe(1, array['worlds.h'], '[[\"*\"]]', array[null]::text[], array[null]::text[])");
+  session.must(of_keys);
+  session.must(of_keys);
+  session.must(insert(500, "plain"));
+  const auto store = open(4, std::chrono::hours{1});
+  // The first of each key, and new ones from behind those that wait for them.
+  const auto first = claim(*store, 20);
+  ASSERT_EQ(first.size(), 20U);
+  deliver(*store, first);
+  for (int part = 1; part <= 2; ++part) {
+    const auto events = claim(*store, 10);
+    EXPECT_EQ(std::count_if(events.begin(), events.end(),
+                            [](const auto& event) { return event.envelope.event_type() == "keyed"; }),
+              5)
+        << part;
+    EXPECT_GE(events.size(), 8U) << part;
+  }
+}
+
 // Keys are released by the batch only where the batch says so: a plain UPDATE releases its own.
 TEST_F(PostgresClaim, APlainUpdateReleasesItsKey) {
   session.must(

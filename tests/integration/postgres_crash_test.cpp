@@ -92,7 +92,7 @@ TEST_F(PostgresCrash, EventsWhoseClaimWasForgottenAreFoundAgain) {
   const auto store = open();
   publish(3);
   ASSERT_EQ(claim(*store).size(), 3U);
-  // Nothing is left, says the look behind the head, and the scan moves on.
+  // Nothing is left, says the scan behind the head, and the scan moves on.
   for (int looks = 0; looks < 3; ++looks) EXPECT_TRUE(claim(*store).empty());
   crash();
   ASSERT_EQ(pending(), "3") << "the server has forgotten the claim";

@@ -211,12 +211,11 @@ std::string output_of(const std::string& command) {
   return text;
 }
 
-// The whole schema as pg_dump prints it. After a wanted change: UPDATE_GOLDEN=1 ./run test -R Golden
-TEST(PostgresMigrate, GoldenSchema) {
-  const PostgresDatabase database;
+// As pg_dump prints it. After a wanted change: UPDATE_GOLDEN=1 ./run test -R Golden
+void expect_golden(const PostgresDatabase& database, const std::string& what, const std::string& name) {
   const std::string bin = std::getenv("SLUICE_TEST_POSTGRES_BIN");
   std::istringstream dump{
-      output_of(bin + "/pg_dump --schema-only --no-owner --no-privileges --schema=core '" + database.url() + "'")};
+      output_of(bin + "/pg_dump --schema-only --no-owner --no-privileges " + what + " '" + database.url() + "'")};
   std::string schema;
   for (std::string line; std::getline(dump, line);) {
     if (line.empty() || line.starts_with("--") || line.starts_with("SET ") || line.starts_with("SELECT pg_catalog") ||
@@ -225,12 +224,31 @@ TEST(PostgresMigrate, GoldenSchema) {
     }
     schema += line + "\n";
   }
-  const std::string path = SLUICE_SOURCE_DIR "/tests/golden/schema.postgres.sql";
+  const std::string path = SLUICE_SOURCE_DIR "/tests/golden/" + name;
   if (std::getenv("UPDATE_GOLDEN")) std::ofstream{path} << schema;
   std::ifstream file{path};
   std::stringstream golden;
   golden << file.rdbuf();
-  EXPECT_EQ(schema, golden.str()) << "the schema changed; see the comment above this test";
+  EXPECT_EQ(schema, golden.str()) << "the schema changed; see the comment above this function";
+}
+
+TEST(PostgresMigrate, GoldenSchema) {
+  const PostgresDatabase database;
+  expect_golden(database, "--schema=core", "schema.postgres.sql");
+}
+
+TEST(PostgresMigrate, GoldenSchemaOfPartitions) {
+  const PostgresDatabase database;
+  store::PostgresOptions options;
+  options.dsn = database.url();
+  const auto store = store::open_postgres(options);
+  ASSERT_TRUE(store);
+  using Step = store::PartitionStep;
+  for (const Step step : {Step::constrain, Step::validate, Step::prepare, Step::swap}) {
+    const Timestamp year_2100{std::chrono::sys_days{std::chrono::year{2100} / 1 / 1}};
+    ASSERT_TRUE((*store)->take_partition_step({step, year_2100, 1}, {"tests", "tests", ""}));
+  }
+  expect_golden(database, "--table='core.outbox*'", "schema.partitions.sql");
 }
 
 }  // namespace

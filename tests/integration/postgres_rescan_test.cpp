@@ -12,11 +12,11 @@ namespace {
 
 class PostgresRescan : public testing::Test {
  protected:
-  std::unique_ptr<store::Store> open() {
+  std::unique_ptr<store::Store> open(Duration sweep = {}) {
     store::PostgresOptions options;
     options.dsn = database.url();
     options.max_connections = 4;
-    options.sweep_interval = {};
+    options.sweep_interval = sweep;
     options.application_name = "rescan";
     auto opened = store::open_postgres(options);
     EXPECT_TRUE(opened) << (opened ? "" : opened.error().message);
@@ -43,16 +43,61 @@ class PostgresRescan : public testing::Test {
     session.must("insert into core.outbox (event_type, source, generation, payload) values ('a', 'worlds', 1, '{}')");
   }
 
-  /// Rescans wait from here on for as long as `holder` is in its transaction.
-  void hold_rescans(SqlSession& holder) {
+  /// Rescans do this first from here on.
+  void begin_rescans_with(const std::string& statement) {
     session.must("alter function core.claim_cursor_advance(text, bigint, text[]) rename to advance_at_once");
     session.must(
         "create function core.claim_cursor_advance(p_group text, p_generation bigint, p_interests text[]) "
-        "returns table (low bigint, first_open bigint, upto bigint, busy boolean) language plpgsql as $$ begin "
-        "perform pg_advisory_lock_shared(1), pg_advisory_unlock_shared(1); "
-        "return query select * from core.advance_at_once(p_group, p_generation, p_interests); end $$");
+        "returns table (low bigint, first_open bigint, upto bigint, busy boolean) language plpgsql as $$ begin " +
+        statement + "; return query select * from core.advance_at_once(p_group, p_generation, p_interests); end $$");
+  }
+  void let_rescans_be() {
+    session.must("drop function core.claim_cursor_advance(text, bigint, text[])");
+    session.must("alter function core.advance_at_once(text, bigint, text[]) rename to claim_cursor_advance");
+  }
+  /// Rescans wait from here on for as long as `holder` is in its transaction.
+  void hold_rescans(SqlSession& holder) {
+    begin_rescans_with("perform pg_advisory_lock_shared(1), pg_advisory_unlock_shared(1)");
     holder.must("begin");
     holder.must("select pg_advisory_xact_lock(1)");
+  }
+  void insert_due(const std::string& when) {
+    session.must(
+        "insert into core.outbox (event_type, source, generation, payload, retry_after, ordering_key) "
+        "values ('due', 'worlds', 1, '{}', " +
+        when + ", case when " + when + " < now() then 'k' end)");
+  }
+  /// Whoever meets a due event with an ordering key does this first.
+  void begin_looks_at_due_with(const std::string& statement) {
+    session.must(
+        "create or replace function core.outbox_blocker(p_key text, p_seq bigint, p_id uuid) returns uuid "
+        "language plpgsql volatile as $$ begin " +
+        statement + "; return null; end $$");
+  }
+  static std::vector<store::ClaimedEvent> claim_of(store::Store& store, const std::string& type,
+                                                   std::vector<std::string> handlers = {}) {
+    auto claimed = store.claim({.worker = "w", .interests = {{.event_type = type}}, .handlers = std::move(handlers)});
+    EXPECT_TRUE(claimed) << (claimed ? "" : claimed.error().message);
+    return claimed ? *std::move(claimed) : std::vector<store::ClaimedEvent>{};
+  }
+  static void settle(store::Store& store, const store::ClaimedEvent& event, const Settlement& settlement = {}) {
+    const auto report = store.settle(std::vector<store::SettleItem>{
+        {.claim = event.claim, .settlement = settlement, .handled_by = {}, .idempotency_key = {}}});
+    ASSERT_TRUE(report) << report.error().message;
+  }
+  static bool is_owed(store::Store& store, const std::vector<std::string>& handlers) {
+    const auto due = store.next_due(1, handlers);
+    EXPECT_TRUE(due) << (due ? "" : due.error().message);
+    return due && due->has_value();
+  }
+  /// Two services with one ordering key: an event of type a, then one of type b.
+  void insert_of_one_key() {
+    session.must(
+        "select core.subscribe(1, array['a.h', 'b.h'], '[[\"a\"], [\"b\"]]', array[null, null]::text[], "
+        "array[null, null]::text[])");
+    session.must(
+        "insert into core.outbox (event_type, source, generation, payload, ordering_key) "
+        "select t, 'worlds', 1, '{}', 'k' from unnest(array['a', 'b']) t");
   }
 
   PostgresDatabase database;
@@ -101,31 +146,115 @@ TEST_F(PostgresRescan, WhoLeavesItToAnotherThreadComesBack) {
   EXPECT_EQ(found, 1U);
 }
 
+// A rescan that failed is over: the next one is not left to it.
+TEST_F(PostgresRescan, AfterARescanThatFailedTheNextOneReadsEverything) {
+  const auto store = open();
+  SqlSession late{database.url()};
+  late.must("begin");
+  late.must("insert into core.outbox (event_type, source, generation, payload) values ('late', 'worlds', 1, '{}')");
+  insert();
+  ASSERT_EQ(claim(*store).get(), 1U);
+  begin_rescans_with("raise exception 'the disk is full' using errcode = '53100'");
+  EXPECT_EQ(claim(*store).get(), 0U);
+  let_rescans_be();
+  late.must("commit");
+  EXPECT_EQ(claim(*store).get(), 1U);
+}
+
+// Whoever claims is told of the rescan that it is owed, however its handlers are listed; others are not, who would
+// claim in vain again and again.
+TEST_F(PostgresRescan, WhatIsOwedIsOwedToWhoClaims) {
+  const auto store = open(std::chrono::hours{1});
+  SqlSession late{database.url()};
+  late.must("begin");
+  late.must("insert into core.outbox (event_type, source, generation, payload) values ('a', 'worlds', 1, '{}')");
+  insert();
+  while (!claim_of(*store, "a", {"x.two", "x.one"}).empty()) {
+  }
+  EXPECT_TRUE(is_owed(*store, {"x.two", "x.one"}));
+  EXPECT_TRUE(is_owed(*store, {"x.one", "x.two"}));
+  EXPECT_TRUE(is_owed(*store, {})) << "asked for everybody";
+  EXPECT_FALSE(is_owed(*store, {"x.one"}));
+  EXPECT_FALSE(is_owed(*store, {"y.other"}));
+}
+
+// The same for a look at all that is due, which was put off because the last one has only just been.
+TEST_F(PostgresRescan, ALookAtWhatIsDueIsOwedToWhoClaims) {
+  const auto store = open(std::chrono::hours{1});
+  int claims = 0;
+  do {
+    ASSERT_TRUE(claim_of(*store, "a", {"x.two", "x.one"}).empty());
+  } while (!is_owed(*store, {}) && ++claims < 100);
+  EXPECT_TRUE(is_owed(*store, {"x.one", "x.two"}));
+  EXPECT_FALSE(is_owed(*store, {"y.other"}));
+}
+
+// While one thread passes by all that was ever due, the others take what has become due meanwhile.
+TEST_F(PostgresRescan, OneThreadLooksAtAllThatIsDueAndTheOthersGoOn) {
+  const auto store = open(std::chrono::hours{1});
+  insert_due("now() - interval '1 hour'");
+  SqlSession holder{database.url()};
+  begin_looks_at_due_with("perform pg_advisory_lock_shared(1), pg_advisory_unlock_shared(1)");
+  holder.must("begin");
+  holder.must("select pg_advisory_xact_lock(1)");
+  auto everything = claim(*store);
+  while (waiting() < 1 && !is_ready(everything)) {
+  }
+  ASSERT_FALSE(is_ready(everything)) << "it was to wait for the lock";
+  insert_due("now()");
+  auto another = claim(*store);
+  while (waiting() < 2 && !is_ready(another)) {
+  }
+  const bool went_on = is_ready(another);
+  holder.must("rollback");
+  EXPECT_TRUE(went_on) << "the second thread waited for the first one's look";
+  EXPECT_EQ(everything.get(), 1U);
+  EXPECT_EQ(another.get(), 1U);
+}
+
+TEST_F(PostgresRescan, AfterALookAtAllThatIsDueHasFailedTheNextOneMakesIt) {
+  const auto store = open(std::chrono::hours{1});
+  insert_due("now() - interval '1 hour'");
+  begin_looks_at_due_with("raise exception 'the disk is full' using errcode = '53100'");
+  EXPECT_FALSE(store->claim({.worker = "w"}));
+  begin_looks_at_due_with("null");
+  EXPECT_EQ(claim(*store).get(), 1U);
+}
+
 // Two services share a key: the one whose event was parked behind the other's is told when its turn has come.
 TEST_F(PostgresRescan, WhoServesAnEventThatWasParkedIsNotified) {
-  session.must(
-      "select core.subscribe(1, array['a.h', 'b.h'], '[[\"a\"], [\"b\"]]', array[null, null]::text[], "
-      "array[null, null]::text[])");
-  session.must(
-      "insert into core.outbox (event_type, source, generation, payload, ordering_key) "
-      "select t, 'worlds', 1, '{}', 'k' from unnest(array['a', 'b']) t");
+  insert_of_one_key();
   const auto store = open();
-  const auto claim_of = [&](const char* type) {
-    auto claimed = store->claim({.worker = "w", .interests = {{.event_type = type}}});
-    EXPECT_TRUE(claimed) << (claimed ? "" : claimed.error().message);
-    return claimed ? *std::move(claimed) : std::vector<store::ClaimedEvent>{};
-  };
-  const auto first = claim_of("a");
+  const auto first = claim_of(*store, "a");
   ASSERT_EQ(first.size(), 1U);
   while (session.must("select blocked_since is not null from core.outbox where event_type = 'b'").value() != "t") {
-    ASSERT_TRUE(claim_of("b").empty());
+    ASSERT_TRUE(claim_of(*store, "b").empty());
   }
   SqlSession listener{database.url()};
   listener.must("listen outbox_gen_1");
-  ASSERT_TRUE(store->settle(std::vector<store::SettleItem>{
-      {.claim = first.front().claim, .settlement = {}, .handled_by = {}, .idempotency_key = {}}}));
+  settle(*store, first.front());
   EXPECT_TRUE(listener.wait_notification());
-  EXPECT_EQ(claim_of("b").size(), 1U);
+  EXPECT_EQ(claim_of(*store, "b").size(), 1U);
+}
+
+// So is the one whose event nobody has looked at yet, when the one before it fails.
+TEST_F(PostgresRescan, WhoServesTheNextEventOfAKeyIsNotifiedOfAFailure) {
+  insert_of_one_key();
+  const auto store = open();
+  const auto first = claim_of(*store, "a");
+  ASSERT_EQ(first.size(), 1U);
+  SqlSession listener{database.url()};
+  listener.must("listen outbox_gen_1");
+  settle(*store, first.front(),
+         {.next = Status::failed,
+          .cause = Cause::fail,
+          .counts_attempt = true,
+          .records_error = true,
+          .last_error = "Test: no",
+          .error_class = "Test",
+          .fingerprint = "test"});
+  EXPECT_TRUE(listener.wait_notification());
+  EXPECT_EQ(claim_of(*store, "b").size(), 1U);
 }
 
 }  // namespace

@@ -135,8 +135,8 @@ TEST_F(PostgresRetire, LaterAndFailedTransactionsAndOtherDatabasesAreNotInTheWay
 TEST_F(PostgresRetire, AWorkerThatSleepsIsNoPublisher) {
   SqlSession awake{database_.url()};
   awake.must("select pg_advisory_lock_shared(1936487786, 7)");
-  SqlSession sleeper{database_.url()};
-  const std::jthread asleep{[&] { sleeper.must("select pg_advisory_lock(1936487786, 7)"); }};
+  SqlSession waiting{database_.url()};
+  const std::jthread asleep{[&] { waiting.must("select pg_advisory_lock(1936487786, 7)"); }};
   SqlSession looking{database_.url()};
   while (looking.must("select count(*) from pg_locks where locktype = 'advisory' and not granted").value() != "1") {
   }

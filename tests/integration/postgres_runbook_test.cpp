@@ -36,8 +36,14 @@ constexpr std::string_view kFail =
     "now()"
     " where status = 'in_flight'";
 
-TEST(PostgresRunbook, EveryStatementRunsAsPrinted) {
-  const PostgresDatabase database;
+class RunbookOver : public testing::TestWithParam<PostgresDatabase::Schema> {};
+
+INSTANTIATE_TEST_SUITE_P(PostgresRunbook, RunbookOver,
+                         testing::Values(PostgresDatabase::Schema::migrated, PostgresDatabase::Schema::partitioned),
+                         [](const auto& param) { return param.index == 0 ? "one_table" : "partitions"; });
+
+TEST_P(RunbookOver, EveryStatementRunsAsPrinted) {
+  const PostgresDatabase database{GetParam()};
   SqlSession session{database.url()};
   const std::vector<std::string> statements = runbook();
   ASSERT_EQ(statements.size(), 12U);
@@ -56,8 +62,8 @@ TEST(PostgresRunbook, EveryStatementRunsAsPrinted) {
   }
 }
 
-TEST(PostgresRunbook, GroupsByErrorClassAndCountsReplays) {
-  const PostgresDatabase database;
+TEST_P(RunbookOver, GroupsByErrorClassAndCountsReplays) {
+  const PostgresDatabase database{GetParam()};
   SqlSession session{database.url()};
   session.must(
       "insert into core.outbox (event_type, source, generation, payload) select 'a.b', 'worlds', 1, '{}' from "

@@ -27,6 +27,17 @@ TEST_F(PostgresSqlSurface, PlainInsertRingsTheChannelWithTheRowId) {
   EXPECT_EQ(notification->payload, id);
 }
 
+// Whoever has published it takes a notification that names it for the echo of the publish, and wakes nobody.
+TEST_F(PostgresSqlSurface, AReplayRingsTheChannelAndNamesNoEvent) {
+  const std::string id = session.must(insert(", status", ", 'failed'")).value();
+  SqlSession listener{database.url()};
+  listener.must("listen outbox_gen_1");
+  session.must("select core.outbox_replay('" + id + "', 1, 'alice')");
+  const auto notification = listener.wait_notification();
+  ASSERT_TRUE(notification);
+  EXPECT_EQ(notification->payload, "");
+}
+
 TEST_F(PostgresSqlSurface, DefaultsFillTheRest) {
   const std::string id = session.must(insert()).value();
   const auto row = session.must(

@@ -46,7 +46,7 @@ class PostgresLargeStatus : public testing::Test {
     session_.must(
         "insert into core.outbox (event_type, source, generation, payload, idempotency_key, status, claim_seq, "
         "claimed_at, "
-        "delivered_at, failed_at, cluster_id)"
+        "delivered_at, failed_at, group_id)"
         "select 'orders.placed', 'shop', 1, jsonb_build_object('note', repeat(md5(n::text), 40)), n::text, "
         "case when n % 9 = 0 then 'failed' else 'delivered' end, 1, now(), case when n % 9 <> 0 then now() end, "
         "case when n % 9 = 0 then now() end, case when n % 9 = 0 then 1 end from generate_series(1, " +

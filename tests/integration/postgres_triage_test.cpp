@@ -24,7 +24,7 @@ class PostgresTriagePlans : public testing::Test {
         " now(), case when n % 10 <> 0 then now() end, 'TimeoutError: ' || n, 'TimeoutError', 'fp' || n % 3 "
         "from generate_series(1, 30000) n");
     session_.must("vacuum analyze core.outbox");
-    session_.must("analyze core.failure_clusters");
+    session_.must("analyze core.failure_groups");
   }
 
   // What the planner does with a query of the adapter under this filter.

@@ -25,6 +25,9 @@ Scenario withdrawn();
 Scenario passers_by();
 /// Late commits, while rescans of everything are dear and workers read the numbers that were missing instead.
 Scenario missing_numbers();
+/// Late commits, while two threads of one process claim and the rescan of one of them stands still or fails.
+Scenario one_store();
+Scenario one_store_where_rescans_are_dear();
 /// Groups that want different events of one key.
 Scenario two_groups();
 /// Claims that overlap, over one key.

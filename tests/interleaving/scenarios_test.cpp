@@ -26,6 +26,8 @@ TEST(Interleaving, Replay) { holds(replayed()); }
 TEST(Interleaving, Withdrawn) { holds(withdrawn()); }
 TEST(Interleaving, PassersBy) { holds(passers_by()); }
 TEST(Interleaving, MissingNumbers) { holds(missing_numbers()); }
+TEST(Interleaving, OneStore) { holds(one_store()); }
+TEST(Interleaving, OneStoreWhereRescansAreDear) { holds(one_store_where_rescans_are_dear()); }
 TEST(Interleaving, TwoGroups) { holds(two_groups()); }
 TEST(Interleaving, OverlappingClaims) { holds(overlapping_claims()); }
 TEST(Interleaving, CrashOfAPublisher) { holds(crashed_publisher(), most_orders() / 4); }

@@ -57,6 +57,21 @@ begin
 end $$;
 )";
 
+// Rescans that can be held up, by who has one of the two locks.
+constexpr const char* kHeldRescans = R"(
+alter function core.claim_cursor_advance(text, bigint, text[]) rename to advance_at_once;
+create function core.claim_cursor_advance(p_group text, p_generation bigint, p_interests text[])
+returns table (low bigint, first_open bigint, upto bigint, busy boolean) language plpgsql as $$
+begin
+    perform pg_advisory_lock_shared(77, 0), pg_advisory_unlock_shared(77, 0);
+    return query select * from core.advance_at_once(p_group, p_generation, p_interests);
+    perform pg_advisory_lock_shared(77, 1), pg_advisory_unlock_shared(77, 1);
+end $$;
+create view explorer.held_rescans as
+select l.pid from pg_locks l join pg_database d on d.oid = l.database
+where l.locktype = 'advisory' and l.classid = 77 and not l.granted and l.mode = 'ShareLock' and d.datname = current_database();
+)";
+
 }  // namespace
 
 World::World() { control_.must(kJudge); }
@@ -121,15 +136,29 @@ SqlSession& World::sql_of(Session& session) {
   return *session.sql;
 }
 
-store::Store& World::store_of(Session& session) {
+void World::share_a_store(const std::set<std::string>& process) {
+  if (process_.empty() && !process.empty()) control_.must(kHeldRescans);
+  process_ = process;
+}
+
+std::string World::owner_of(const std::string& session) const {
+  return process_.contains(session) ? *process_.begin() : session;
+}
+
+store::Store& World::store_of(Session& asking) {
+  Session& session = this->session(owner_of(asking.name));
   if (!session.store) {
     store::PostgresOptions options;
     options.dsn = database_.url();
-    options.max_connections = 2;
+    options.max_connections = process_.contains(session.name) ? 4 : 2;
     options.sweep_interval = {};
     if (dear_) options.dear_look = std::chrono::milliseconds{-1};
     options.application_name = application(session.name);
     session.store = value_of(store::open_postgres(options), "open");
+    // All connections that it will have: a new one makes it forget what it knows.
+    std::vector<std::unique_ptr<store::EffectTransaction>> open;
+    for (int connection = 0; connection < options.max_connections; ++connection)
+      open.push_back(value_of(session.store->begin_effect(std::chrono::minutes{5}), "begin"));
   }
   return *session.store;
 }
@@ -182,8 +211,9 @@ void World::stop(const std::string& session) {
 
 bool World::waits(const std::string& session) {
   return !control_
-              .must("select from pg_stat_activity where datname = current_database() and application_name = '" +
-                    application(session) + "' and cardinality(pg_blocking_pids(pid)) > 0")
+              .must("select from pg_stat_activity where datname = current_database() and application_name in ('" +
+                    application(session) + "', '" + application(owner_of(session)) +
+                    "') and cardinality(pg_blocking_pids(pid)) > 0")
               .rows.empty();
 }
 
@@ -192,6 +222,8 @@ std::string World::objection() {
     const std::scoped_lock lock{mutex_};
     if (!broken_.empty()) return broken_;
   }
+  if (!process_.empty() && control_.must("select from explorer.held_rescans").rows.size() > 1)
+    return "two threads of one process read everything at once";
   return control_.must("select explorer.objection(" + std::to_string(generation_) + ")").value();
 }
 
@@ -254,6 +286,7 @@ std::uint64_t sample_seed() {
 
 Exploration explore(const Scenario& scenario, World& world, std::uint64_t most, std::uint64_t seed) {
   world.take_rescans_for_dear(scenario.dear);
+  world.share_a_store(scenario.process);
   const std::vector<Script> scripts = scenario.scripts(world);
   std::vector<std::size_t> lengths;
   for (const Script& script : scripts) lengths.push_back(script.steps.size());

@@ -35,6 +35,8 @@ class World {
   void renew(const std::map<std::string, std::string>& subscriptions);
   /// See Scenario::dear; for stores that are opened after it.
   void take_rescans_for_dear(bool dear) { dear_ = dear; }
+  /// See Scenario::process; for stores that are opened after it.
+  void share_a_store(const std::set<std::string>& process);
   /// Replaces parts of a function of the schema: a guard taken out. Each part must be there.
   void mutate(const std::string& function, const std::vector<std::pair<std::string, std::string>>& parts);
   /// The whole function anew.
@@ -59,7 +61,7 @@ class World {
   Step settle_committed(const std::string& session);
   Step look(const std::string& session, const std::string& pattern = {});
   Step look_begun(const std::string& session, const std::string& pattern = {});
-  /// What a process would remember of a look before it tells anybody: for the mutant that trusts it.
+  /// What a process would remember of a rescan before it tells anybody: for the mutant that trusts it.
   Step glance(const std::string& session);
   /// The claims of others run out, and are settled as the reaper does.
   Step expire(const std::string& session);
@@ -67,6 +69,11 @@ class World {
   Step replay(const std::string& session, const std::string& event);
   Step unsubscribe_begun(const std::string& session, const std::string& handler);
   Step crash(const std::string& session, const std::string& victim);
+  /// Rescans of the process stand still, before they have read anything or when they have read it all, until commit().
+  enum class Moment { before, after };
+  Step hold_rescans(const std::string& session, Moment moment);
+  /// Those that stand still fail.
+  Step cancel_rescans(const std::string& session);
 
   // Judging -------------------------------------------------------------------------------------------------------
   [[nodiscard]] bool waits(const std::string& session);
@@ -107,6 +114,10 @@ class World {
     std::atomic<bool> crashed = false;
   };
   Session& session(const std::string& name);
+  /// Whose store the session uses: its own, or that of the first of the process.
+  [[nodiscard]] std::string owner_of(const std::string& session) const;
+  std::set<std::string> plain_ones();
+  void check_found(Session& session, const std::set<std::string>& before);
   SqlSession& sql_of(Session& session);
   store::Store& store_of(Session& session);
   Step step(std::string name, const std::string& session, std::function<void(Session&)> run);
@@ -136,6 +147,7 @@ class World {
   std::map<std::string, std::string> subscriptions_;
   std::string broken_;  ///< a promise that a step saw broken
   bool dear_ = false;
+  std::set<std::string> process_;  ///< sessions that are threads of one process
   std::map<std::string, Session> sessions_;
 };
 
@@ -147,6 +159,9 @@ struct Scenario {
   std::vector<std::string> patterns{""};  ///< of the groups that drain
   std::string drained_by;                 ///< a session that drains every other order; empty: none
   bool dear = false;  ///< stores take every rescan for dear: between two of them they read only the numbers nobody had
+  /// These sessions are threads of one process, with one store. One of them at a time may read everything, and where
+  /// that is dear no claim of the others leaves out an event without a key.
+  std::set<std::string> process{};
 };
 
 struct Exploration {

@@ -93,9 +93,49 @@ void World::claimed(Session& session, const std::string& name, const store::Clai
 Step World::claim(const std::string& who, int limit, const std::string& pattern) {
   return step("claim " + std::to_string(limit) + " " + pattern, who, [this, limit, pattern](Session& session) {
     const std::set<std::string> open = open_ones();
+    const std::set<std::string> plain = plain_ones();
     for (const auto& event : value_of(store_of(session).claim(request(session.name, limit, pattern)), "claim"))
       claimed(session, event.envelope.idempotency_key(), event.claim, open);
+    if (dear_ && process_.contains(session.name)) check_found(session, plain);
   });
+}
+
+// Committed, without a key, and not claimed by anybody yet.
+std::set<std::string> World::plain_ones() {
+  const std::scoped_lock lock{mutex_};
+  std::set<std::string> plain;
+  for (const auto& [name, note] : notes_) {
+    if (note.open && note.claims == 0 && note.key.empty()) plain.insert(name);
+  }
+  return plain;
+}
+
+void World::check_found(Session& session, const std::set<std::string>& before) {
+  const std::set<std::string> now = plain_ones();
+  for (const std::string& name : before) {
+    if (!now.contains(name)) continue;
+    // Another claim may be about to take it.
+    const auto left =
+        sql_of(session).run("select from core.outbox where generation = " + std::to_string(generation_) +
+                            " and idempotency_key = '" + name + "' and status = 'pending' for update skip locked");
+    if (!left.ok()) throw std::runtime_error(left.error);
+    if (left.rows.empty()) continue;
+    const std::scoped_lock lock{mutex_};
+    broken_ = name + " was left out by a claim of " + session.name;
+  }
+}
+
+Step World::hold_rescans(const std::string& who, Moment moment) {
+  const std::string which = moment == Moment::before ? "0" : "1";
+  return step(moment == Moment::before ? "hold rescans" : "hold rescans that have read", who,
+              [this, which](Session& session) {
+                session.in_transaction = true;
+                must(session, "begin; select pg_advisory_xact_lock(77, " + which + ")");
+              });
+}
+
+Step World::cancel_rescans(const std::string& who) {
+  return sql("cancel rescans", who, "select pg_cancel_backend(pid) from explorer.held_rescans");
 }
 
 Step World::claim_begun(const std::string& who, int limit) {

@@ -67,6 +67,31 @@ Result<store::PruneReport> FaultyStore::prune(const RetentionPolicies& policies)
   return pass("prune", [&] { return inner_.prune(policies); });
 }
 
+Result<std::optional<store::PartitionChange>> FaultyStore::keep_partitions(const RetentionPolicies& policies,
+                                                                           bool dry_run, const store::Actor& actor) {
+  return pass("keep_partitions", [&] { return inner_.keep_partitions(policies, dry_run, actor); });
+}
+
+Result<store::PartitionLayout> FaultyStore::partition_layout() {
+  return pass("partition_layout", [&] { return inner_.partition_layout(); });
+}
+
+Result<std::vector<std::string>> FaultyStore::partition_obstacles() {
+  return pass("partition_obstacles", [&] { return inner_.partition_obstacles(); });
+}
+
+Result<std::vector<std::string>> FaultyStore::partition_sql(const store::PartitionRequest& request) {
+  return pass("partition_sql", [&] { return inner_.partition_sql(request); });
+}
+
+Result<void> FaultyStore::take_partition_step(const store::PartitionRequest& request, const store::Actor& actor) {
+  return pass("take_partition_step", [&] { return inner_.take_partition_step(request, actor); });
+}
+
+Result<void> FaultyStore::abandon_partition(const store::Actor& actor) {
+  return pass("abandon_partition", [&] { return inner_.abandon_partition(actor); });
+}
+
 Result<store::PatrolStep> FaultyStore::patrol(const store::PatrolRequest& request) {
   return pass("patrol", [&] { return inner_.patrol(request); });
 }

@@ -54,6 +54,13 @@ class FaultyStore : public store::Store {
   Result<store::RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run,
                                                  const store::Actor& actor) override;
   Result<store::PruneReport> prune(const RetentionPolicies& policies) override;
+  Result<std::optional<store::PartitionChange>> keep_partitions(const RetentionPolicies& policies, bool dry_run,
+                                                                const store::Actor& actor) override;
+  Result<store::PartitionLayout> partition_layout() override;
+  Result<std::vector<std::string>> partition_obstacles() override;
+  Result<std::vector<std::string>> partition_sql(const store::PartitionRequest& request) override;
+  Result<void> take_partition_step(const store::PartitionRequest& request, const store::Actor& actor) override;
+  Result<void> abandon_partition(const store::Actor& actor) override;
   Result<store::PatrolStep> patrol(const store::PatrolRequest& request) override;
   Result<Timestamp> now() override;
   Result<store::EventPage> list_events(const store::EventFilter& filter, int limit,

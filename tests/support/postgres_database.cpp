@@ -5,9 +5,12 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <array>
+#include <cstdio>
 #include <cstdlib>
 
 #include "store/postgres/postgres_store.hpp"
+#include "tests/support/partitions.hpp"
 
 namespace sluice::test {
 namespace {
@@ -29,6 +32,51 @@ std::string with_database(const std::string& url, const std::string& database) {
 std::string fresh_name() {
   static int count = 0;
   return "sluice_" + std::to_string(getpid()) + "_" + std::to_string(++count);
+}
+
+// FNV-1a over the migrations, so that a template of another schema is never taken.
+std::string template_name() {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const store::MigrationText& migration : store::postgres_migrations()) {
+    for (const char character : migration.sql) {
+      hash = (hash ^ static_cast<unsigned char>(character)) * 0x100000001b3U;
+    }
+  }
+  std::array<char, 17> hex{};
+  std::snprintf(hex.data(), hex.size(), "%016llx", static_cast<unsigned long long>(hash));
+  return std::string{"sluice_template_"} + hex.data();
+}
+
+void migrate(const std::string& url, bool partitions) {
+  store::PostgresOptions options;
+  options.dsn = url;
+  options.check_schema = false;
+  const auto opened = store::open_postgres(options);
+  ASSERT_TRUE(opened) << opened.error().message;
+  const auto migrated = (*opened)->migrate();
+  ASSERT_TRUE(migrated) << migrated.error().message;
+  if (!partitions) return;
+  // What occurs now has a month of its own, what occurred before has not.
+  const auto made = make_partitions(**opened, 0, 1);
+  ASSERT_TRUE(made) << made.error().message;
+  // Tests begin with an empty audit.
+  SqlSession{url}.must("set session_replication_role = replica; truncate core.audit restart identity");
+}
+
+// Test processes run side by side and share it; the advisory lock lets one of them make it. It carries its final name
+// only once it is complete.
+void make_template(SqlSession& server, const std::string& server_url, const std::string& name, bool partitions) {
+  server.must("select pg_advisory_lock(7021001)");
+  if (server.must("select 1 from pg_database where datname = '" + name + "'").rows.empty()) {
+    const std::string draft = name + "_draft";
+    server.must("drop database if exists " + draft + " with (force)");
+    server.must("create database " + draft);
+    migrate(with_database(server_url, draft), partitions);
+    // The store's own connections have been closed, but their backends may still be ending.
+    server.must("select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '" + draft + "'");
+    server.must("alter database " + draft + " rename to " + name);
+  }
+  server.must("select pg_advisory_unlock(7021001)");
 }
 
 }  // namespace
@@ -96,18 +144,26 @@ std::optional<SqlSession::Notification> SqlSession::wait_notification() {
   return std::nullopt;
 }
 
+void create_migrated(SqlSession& server, const std::string& server_url, const std::string& name, bool partitions) {
+  constexpr const char* kNoSuchDatabase = "3D000";
+  const std::string copied_from = template_name() + (partitions ? "_partitions" : "");
+  const std::string statement = "create database " + name + " template " + copied_from;
+  const auto created = server.run(statement);
+  if (created.ok()) return;
+  EXPECT_EQ(created.sqlstate, kNoSuchDatabase) << created.error;
+  make_template(server, server_url, copied_from, partitions);
+  server.must(statement);
+}
+
 PostgresDatabase::PostgresDatabase(Schema schema) : name_(fresh_name()) {
   SqlSession server{server_url()};
-  server.must("create database " + name_);
-  if (schema == Schema::none) return;
-  store::PostgresOptions options;
-  options.dsn = url();
-  options.check_schema = false;
-  const auto opened = store::open_postgres(options);
-  EXPECT_TRUE(opened) << (opened ? "" : opened.error().message);
-  if (!opened) return;
-  const auto migrated = (*opened)->migrate();
-  EXPECT_TRUE(migrated) << (migrated ? "" : migrated.error().message);
+  if (schema == Schema::none) {
+    server.must("create database " + name_);
+  } else {
+    const char* layout = std::getenv("SLUICE_TEST_LAYOUT");
+    const bool everywhere = layout != nullptr && std::string_view{layout} == "partitions";
+    create_migrated(server, server_url(), name_, everywhere || schema == Schema::partitioned);
+  }
 }
 
 PostgresDatabase::~PostgresDatabase() {

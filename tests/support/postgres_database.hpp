@@ -45,9 +45,15 @@ class SqlSession {
   pg_conn* connection_;
 };
 
+/// A database with the schema of these sources, as a copy of one that the processes of a test run migrate once. With
+/// partitions: core.outbox in months.
+void create_migrated(SqlSession& server, const std::string& server_url, const std::string& name,
+                     bool partitions = false);
+
 class PostgresDatabase {
  public:
-  enum class Schema { none, migrated };
+  /// `migrated` is partitioned where SLUICE_TEST_LAYOUT says `partitions`, so that a whole program can run over it.
+  enum class Schema { none, migrated, partitioned };
   explicit PostgresDatabase(Schema schema = Schema::migrated);
   ~PostgresDatabase();
   PostgresDatabase(const PostgresDatabase&) = delete;

@@ -241,8 +241,8 @@ void TcpGate::run(const std::stop_token& stop) {
     const timespec timeout{static_cast<time_t>(rest.count() / 1'000'000'000),
                            static_cast<long>(rest.count() % 1'000'000'000)};
     ::ppoll(descriptors.data(), descriptors.size(), &timeout, nullptr);
-    std::uint64_t rung = 0;
-    static_cast<void>(::read(bell_, &rung, sizeof rung) > 0);
+    std::uint64_t count = 0;
+    static_cast<void>(::read(bell_, &count, sizeof count) > 0);
     const std::lock_guard lock{mutex_};
     now = Clock::now();
     std::size_t at = kOwn;

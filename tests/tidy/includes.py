@@ -16,12 +16,12 @@ ALLOWED = {
     "crypto/": set(),
     "host/": {"core"},
     "http_client/": {"core"},
-    "telemetry/": {"core"},
+    "telemetry/": {"core", "host"},
     "config/": {"core", "crypto"},
     # Seams, and the adapters behind them.
     "store/": {"core"},
-    "store/postgres/": {"core", "store"},
-    "store/sqlite/": {"core", "store"},
+    "store/postgres/": {"core", "host", "store"},
+    "store/sqlite/": {"core", "host", "store"},
     "broker/": {"core"},
     "broker/nats/": {"broker", "core"},
     "broker/redis/": {"broker", "core"},
@@ -34,7 +34,7 @@ ALLOWED = {
     "sink/open_sinks": {"broker/open_broker", "broker", "config", "core", "host", "sink", "sink/broker", "sink/exec", "sink/http",
                         "sink/log", "telemetry"},
     "alert/": {"core"},
-    "alert/http/": {"alert", "core", "http_client"},
+    "alert/http/": {"alert", "core", "host", "http_client"},
     # Neither sees an adapter, nor the other.
     "runtime/": GROUND | {"alert", "sink", "store"},
     "runtime/pull_": GROUND | {"runtime", "store"},
@@ -74,6 +74,12 @@ PURE_SYSTEM = {"arpa/inet.h"}
 # Core decides; it neither reads nor waits nor draws.
 IMPURE = re.compile(r"condition_variable|filesystem|fstream|future|iostream|mutex|random|thread")
 CLOCK = re.compile(r"_clock::now\b")
+# What the machine knows is asked for in one folder, so that a test can decide it. Waits are measured by the steady clock.
+MACHINE = {
+    "the time": (re.compile(r"system_clock::now\b|\bCLOCK_REALTIME\b|\bgettimeofday\(|\btime\((?:nullptr|NULL|0)\)"), "host::wall_clock()"),
+    "random bytes": (re.compile(r"\brandom_device\b|\bget(?:random|entropy)\(|\barc4random"), "host/entropy.hpp"),
+    "who this process is": (re.compile(r"\bget(?:pid|hostname|pwuid)\("), "host/identity.hpp"),
+}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)', re.MULTILINE)
 
 
@@ -136,12 +142,21 @@ def problems(tree, known):
         if path.startswith("src/core/") and not is_test(path):
             for match in CLOCK.finditer(text):
                 yield Problem(path, line_of(text, match.start()), "core reads no clock: take `now` as an argument")
+        yield from _machine(path, text)
         if path.startswith(SURFACES) and not is_test(path):
             for match in SEAM_CALL.finditer(text):
                 verb = match.group(1)
                 yield Problem(path, line_of(text, match.start()), f"calls {verb} of the store: surfaces call a use case of ops")
     yield from unknown(found, dict.fromkeys(known, 1), LISTED_IN)
     yield from _too_many_public(tree)
+
+
+def _machine(path, text):
+    if not path.startswith("src/") or path.startswith(("src/host/", "src/core/")) or is_test(path):
+        return
+    for what, (pattern, instead) in MACHINE.items():
+        for match in pattern.finditer(text):
+            yield Problem(path, line_of(text, match.start()), f"asks the machine for {what}: only host/ does, take {instead}")
 
 
 def _too_many_public(tree):

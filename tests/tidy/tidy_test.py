@@ -6,6 +6,7 @@ from pathlib import Path
 import counts
 import includes
 import lengths
+import migrations
 import sleeps
 import tidy
 import words
@@ -50,6 +51,16 @@ class Includes(unittest.TestCase):
                 self.assertEqual(lines(includes, {"src/ops/a.cpp": f"auto x = {call};\n"}, ()), [])
         for fine in ("ops::now(desk.store)", "store.error()", "config->store.display()", "publishing.store(events)"):
             self.assertEqual(lines(includes, {"src/cli/a.cpp": f"auto x = {fine};\n"}, ()), [])
+
+    def test_only_host_asks_the_machine(self):
+        for call in ("std::chrono::system_clock::now()", "::getpid()", "::gethostname(a, n)", "std::random_device{}()",
+                     "::getrandom(&v, n, 0)", "::getpwuid(id)"):
+            with self.subTest(call=call):
+                text = f"auto x = {call};\n"
+                self.assertIn("asks the machine for ", lines(includes, {"src/library/a.cpp": text}, {})[0])
+                for path in ("src/host/a.cpp", "src/ops/a_test.cpp", "tests/cli/a.cpp"):
+                    self.assertEqual(lines(includes, {path: text}, {}), [])
+        self.assertEqual(lines(includes, {"src/ops/a.cpp": "auto x = std::chrono::steady_clock::now();\n"}, {}), [])
 
     def test_only_tests_see_tests(self):
         self.assertEqual(len(self.wrong("src/ops/a.cpp", '"tests/support/events.hpp"')), 1)
@@ -155,7 +166,7 @@ class Sleeps(unittest.TestCase):
 
 class Words(unittest.TestCase):
     SAMPLES = {
-        "cluster": "the failure_clusters", "failure class": "failure_class text", "kind of error": "a kind of failure",
+        "cluster": "the failure_clusters", "failure class": "the failure class", "kind of error": "a kind of failure",
         "ring": "an insert rings", "sleeper": "for sleepers", "look": "after a look", "cycle": "of this cycle",
         "exhausted": "one.exhausted", "give up": "events that give up", "waits since": "it waits since noon",
         "Ear": "set_ear(PostgresEar{})", "Baton": "batons_", "Courier": "CourierHooks", "VainLooks": "vain_looks_",
@@ -203,6 +214,35 @@ class Words(unittest.TestCase):
         before = "# Why.\nsrc/a.cpp 3 Desk\nsrc/b.cpp 1 Desk\nsrc/c.cpp 1 Desk\n"
         tree = Tree({"src/a.cpp": "desk", "src/c.cpp": "desk desk", "src/d.cpp": "desk"})
         self.assertEqual(words.shrunk(before, tree), "# Why.\nsrc/a.cpp 1 Desk\nsrc/c.cpp 1 Desk\n")
+
+
+class Migrations(unittest.TestCase):
+    PATH = "src/store/sqlite/sql/migration/0001_tables.sql"
+    NEXT = "src/store/sqlite/sql/migration/0002_rules.sql"
+
+    def frozen(self, texts, before="", again=False):
+        return migrations.read_frozen(migrations.freeze(Tree(texts), migrations.read_frozen(before), again))
+
+    def test_one_that_has_landed_never_changes(self):
+        frozen = self.frozen({self.PATH: "create table a;\n"})
+        self.assertEqual(lines(migrations, {self.PATH: "create table a;\n"}, frozen), [])
+        self.assertIn("migrations never change once landed: add a new one",
+                      lines(migrations, {self.PATH: "create table a; -- better\n"}, frozen)[0])
+        self.assertIn("is gone, but migrations never change", lines(migrations, {}, frozen)[0])
+
+    def test_a_new_one_is_frozen_on_purpose(self):
+        frozen = self.frozen({self.PATH: "a"})
+        self.assertIn("is new: freeze it", lines(migrations, {self.PATH: "a", self.NEXT: "b"}, frozen)[0])
+
+    def test_freezing_adds_and_does_not_forgive(self):
+        before = migrations.freeze(Tree({self.PATH: "a"}), {})
+        changed = {self.PATH: "changed", self.NEXT: "b"}
+        self.assertEqual(len(lines(migrations, changed, self.frozen(changed, before))), 1)
+        self.assertEqual(lines(migrations, changed, self.frozen(changed, before, again=True)), [])
+
+    def test_only_migrations_are_frozen(self):
+        texts = {"src/store/sqlite/sql/query/now.sql": "a", "tests/data/runbook.sql": "b"}
+        self.assertEqual(self.frozen(texts), {})
 
 
 class Counts(unittest.TestCase):

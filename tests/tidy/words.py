@@ -37,7 +37,8 @@ def part(word):
 WORDS = (
     # A tool of the MCP surface has its name for good, and so has a PostgreSQL server with its databases.
     Word("cluster", r"[Cc]luster(?<!list_failure_cluster)(?<!of this cluster)(?<!NATS cluster)(?<!JetStream cluster)(?<!info\.Cluster)(?<!Redis Cluster)", "group", "cluster"),
-    Word("failure class", r"[Ff]ailure[ _]?[Cc]lass", "error class, error_class", "failure"),
+    # The column failure_class keeps its name: a query that calls something else error_class groups by that, not by a column.
+    Word("failure class", r"[Ff]ailure ?[Cc]lass", "error class", "failure"),
     Word("kind of error", r"\b[Kk]inds? of (?:errors?|failures?)\b", "error class, or group", "kind"),
     Word("ring", r"[Rr](?<![\w-].)(?:ings?|inging|ung|ang)\b", "notify, wake", "r",
          spared=("docs/how-to/quiet-doorbell.md",)),
@@ -48,7 +49,7 @@ WORDS = (
     Word("cycle", r"\b(?i:a|this|that|the|current|earlier|new|closed|failed|last|first|second) cycles?\b|\"cycle \"",
          "replay N, since the last replay", "cycle"),
     # The error code of that name is about disks and connections; the key of a handler's progress is what stores hold.
-    Word("exhausted", r"exhausted\b(?<!ErrorCode::exhausted)(?<!\"exhausted)", "out of attempts", "exhausted",
+    Word("exhausted", r"exhausted\b(?<!ErrorCode::exhausted)(?<!\"exhausted)(?<!'exhausted)", "out of attempts", "exhausted",
          spared=("docs/reference/errors.md", "include/sluice/result.hpp", "src/core/result")),
     Word("give up", r"\b(?i:events?|handlers?|consumers?) (?:that |which |who )?(?:gave|gives?) up\b",
          "run out of attempts", " up"),

@@ -5,14 +5,13 @@
 #include "alert/http/alert_body.hpp"
 #include "alert/http/http_verdict.hpp"
 #include "core/redact.hpp"
+#include "host/entropy.hpp"
 #include "http_client/http_client.hpp"
 
 namespace sluice::alert {
 namespace {
 
 constexpr const char* kVersion = SLUICE_VERSION;
-
-Timestamp now() { return std::chrono::floor<Duration>(std::chrono::system_clock::now()); }
 
 std::string user_agent() { return std::string{"sluice/"} + kVersion; }
 
@@ -28,7 +27,7 @@ http_client::HttpClientOptions client_options(const std::string& url, std::strin
 
 // An alert is rare: no thread and no connection waits for the next one.
 Result<Sent> post(const http_client::HttpClientOptions& options, const std::string& body, const std::stop_token& stop) {
-  return verdict_of(http_client::HttpClient{options}.post(body, stop), now());
+  return verdict_of(http_client::HttpClient{options}.post(body, stop), host::wall_clock());
 }
 
 class SentryChannel final : public AlertChannel {
@@ -42,7 +41,7 @@ class SentryChannel final : public AlertChannel {
     auto options = client_options(settings_.endpoint, "application/x-sentry-envelope");
     options.headers.push_back("X-Sentry-Auth: Sentry sentry_version=7, sentry_client=" + user_agent() +
                               ", sentry_key=" + settings_.public_key);
-    return post(options, sentry_envelope(alert, sender_, now()), stop);
+    return post(options, sentry_envelope(alert, sender_, host::wall_clock()), stop);
   }
 
  private:

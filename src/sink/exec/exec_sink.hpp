@@ -19,8 +19,8 @@ struct ExecSinkOptions {
   std::string name;
   std::vector<std::string> command;  ///< an absolute path and its arguments; no shell
   Duration timeout = std::chrono::seconds{15};
-  int concurrency = 4;                            ///< programs at the same time
-  double rate = 0;                                ///< per second; 0: no limit
+  int concurrency = 4;                                  ///< programs at the same time
+  double rate = 0;                                      ///< per second; 0: no limit
   std::function<Timestamp()> clock = host::wall_clock;  ///< the store's time
 };
 

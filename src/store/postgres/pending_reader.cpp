@@ -43,7 +43,7 @@ Result<std::vector<PendingReader::Part>> PendingReader::read(PendingWalk::Reach 
     SLUICE_CHECK(read_all(*parts));
   }
   for (auto& [generation, walk] : walks_) {
-    // What one statement has read needs no look.
+    // What one statement has read needs no probe.
     if (!walk.look_above()) continue;
     SLUICE_CHECK(reopen(generation, walk));
     SLUICE_CHECK(walk_on(generation, walk));
@@ -68,8 +68,8 @@ Result<std::vector<PendingReader::Part>> PendingReader::begin(PendingWalk::Reach
   return parts;
 }
 
-/// Whether the looks that are to be made would cost more than reading the table once. Measured: a row costs a look more
-/// than twice as much.
+/// Whether the probes that are to be made would cost more than reading the table once. Measured: a row costs a probe
+/// more than twice as much.
 bool PendingReader::is_much(const std::vector<Part>& parts) const {
   if (parts.empty()) return false;
   std::int64_t unread = 0;

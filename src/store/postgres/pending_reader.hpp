@@ -34,7 +34,7 @@ class PendingReader {
   /// What the walks have found; none: that is not all.
   [[nodiscard]] std::optional<EventNumbers> found() const;
 
-  /// Moves the walks on; last, so that whoever could have inserted before a look is below the horizon. The time.
+  /// Moves the walks on; last, so that whoever could have inserted before a probe is below the horizon. The time.
   Result<Timestamp> end();
 
  private:

@@ -29,7 +29,7 @@ struct PendingLook {
 
 class PendingWalk {
  public:
-  static constexpr std::int64_t kLookRows = 20'000;  ///< of one look: what fits into the working memory of a session
+  static constexpr std::int64_t kLookRows = 20'000;  ///< of one probe: what fits into the working memory of a session
   static constexpr int kLooks = 5;  ///< in one round: a quarter of a second, where there is much to catch up with
 
   /// `from`: everything up to here was claimed once, or is nobody's.
@@ -37,8 +37,8 @@ class PendingWalk {
 
   /// What a round has to know of other transactions: a number is drawn before its transaction commits.
   struct Horizon {
-    std::int64_t oldest_running = 0;  ///< read before the looks
-    std::int64_t drawn = 0;           ///< every transaction that could have inserted by the end of the looks is below
+    std::int64_t oldest_running = 0;  ///< read before the probes
+    std::int64_t drawn = 0;           ///< every transaction that could have inserted by the end of the probes is below
   };
 
   enum class Reach {
@@ -51,7 +51,7 @@ class PendingWalk {
   [[nodiscard]] const std::set<std::int64_t>& remembered() const { return remembered_; }
   void reopen(const std::vector<std::int64_t>& still_pending, std::optional<Timestamp> oldest);
 
-  /// The next look begins above this number; none: the round has seen enough.
+  /// The next probe begins above this number; none: the round has seen enough.
   [[nodiscard]] std::optional<std::int64_t> look_above() const;
   void looked(const PendingLook& look);
 
@@ -63,7 +63,7 @@ class PendingWalk {
   [[nodiscard]] std::optional<Range> history() const;
   void looked_at_history(const PendingLook& look);
 
-  /// Instead of the looks: everything up to `newest` was read, and these numbers, ascending, are pending. False when
+  /// Instead of the probes: everything up to `newest` was read, and these numbers, ascending, are pending. False when
   /// they are more than can be remembered: then nothing has changed.
   bool read_all(std::int64_t newest, const std::vector<std::int64_t>& numbers);
 
@@ -96,13 +96,13 @@ class PendingWalk {
   std::int64_t history_end_;
   // Of this round.
   Reach reach_ = Reach::some;
-  std::int64_t above_ = 0;  // the next look
+  std::int64_t above_ = 0;  // the next probe
   int looks_ = 0;
   bool history_done_ = false;
   bool reached_end_ = false;
   bool listed_all_ = true;
   bool done_ = false;
-  bool within_backlog_ = false;  // the last look ended among pending events
+  bool within_backlog_ = false;  // the last probe ended among pending events
   std::int64_t pending_ = 0;
   std::vector<std::int64_t> numbers_;
   std::optional<Timestamp> oldest_;

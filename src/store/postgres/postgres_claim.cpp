@@ -37,6 +37,8 @@ enum ClaimColumn {
 };
 
 constexpr auto kCommitsLate = std::chrono::milliseconds{250};
+// Other threads leave a look at all that is due to the one that has begun it, for so long.
+constexpr auto kLongestDueLook = std::chrono::seconds{10};
 // A claim that has something asks so many times for the rest.
 constexpr int kRefills = 3;
 bool is_most(std::size_t events, int limit) { return 4 * events >= 3 * static_cast<std::size_t>(limit); }
@@ -55,7 +57,8 @@ ClaimedEvent claimed_event(const pq::Rows& rows, int row, Generation generation)
   draft.payload = readable ? rows.text(row, kPayload) : "null";
   draft.idempotency_key = std::string{rows.text(row, kIdempotencyKey)};
   draft.trace_context = rows.optional_text(row, kTraceContext);
-  const ClaimRef claim{draft.event_id, rows.int8(row, kClaimSeq), rows.tid(row, kTid), rows.int8(row, kBatch)};
+  const ClaimRef claim{draft.event_id, rows.int8(row, kClaimSeq), rows.tid(row, kTid), rows.int8(row, kBatch),
+                       draft.occurred_at};
   return {EventEnvelope::trusted(std::move(draft)),
           claim,
           generation,
@@ -244,31 +247,54 @@ PostgresStore::DueLook& PostgresStore::due_look(const std::string& key, const Cl
   std::string whose = key;
   for (const std::string& handler : request.handlers) whose += '#' + handler;
   const std::scoped_lock lock{mutex_};
-  DueLook& due = due_looks_[whose];
-  due.handlers = sorted(request.handlers);
-  return due;
+  const auto [due, first] = due_looks_.try_emplace(whose);
+  if (first) due->second = {.last = std::chrono::steady_clock::now(), .handlers = sorted(request.handlers)};
+  return due->second;
 }
 
 // A look at all that is due passes by what was due before and is dead, as long as an open transaction keeps it from
-// being cleaned away. However much that is, such looks take a twentieth of the time at most; in between, what has
-// become due since the last one is enough, and a little before that: who wrote it may have committed after the look.
-Duration PostgresStore::due_within(const DueLook& due) {
+// being cleaned away. However much that is, such looks take a twentieth of the time of one thread at most; in between,
+// and in the other threads meanwhile, what has become due since the last one is enough, and a little before that: whoever
+// wrote it may have committed after that one.
+Duration PostgresStore::due_within(DueLook& due) {
   const auto now = std::chrono::steady_clock::now();
   const std::scoped_lock lock{mutex_};
-  if (options_.sweep_interval == Duration::zero() || now >= due.not_before) return kEver;
-  return std::chrono::duration_cast<Duration>(now - due.last) + kCommitsLate;
+  if (options_.sweep_interval > Duration::zero() && now < due.not_before) {
+    return std::chrono::duration_cast<Duration>(now - due.last) + kCommitsLate;
+  }
+  due.not_before = now + kLongestDueLook;
+  return kEver;
 }
 
+// No `taken`: it failed, or was left to others. Under mutex_.
 void PostgresStore::looked_at_due(DueLook& due, std::chrono::steady_clock::time_point start, Duration within,
-                                  const Taken& taken) {
-  due.owed = within != kEver && taken.events.empty();
+                                  const Taken* taken) {
+  if (within == kEver) due.not_before = {};
+  if (taken == nullptr) return;
+  due.owed = within != kEver && taken->events.empty();
   // Without room for new events it may not have had room for all that is due, but what became due first came first.
-  if (!taken.view.looked_up_to && !taken.due_age) return;
-  const auto reached = taken.view.looked_up_to ? start : start - *taken.due_age;
+  if (!taken->view.looked_up_to && !taken->due_age) return;
+  const auto reached = taken->view.looked_up_to ? start : start - *taken->due_age;
   due.last = within == kEver ? reached : std::max(due.last, reached);
   if (within != kEver) return;
   const auto end = std::chrono::steady_clock::now();
   due.not_before = end + kRestAfterDearLook * (end - start);
+}
+
+// What is due, then what was passed over, then what is new.
+Result<PostgresStore::Taken> PostgresStore::take_due_first(const std::string& key, const ClaimRequest& request,
+                                                           const Stretch& stretch, int limit,
+                                                           std::span<const std::int64_t> next) {
+  DueLook& due = due_look(key, request);
+  const Duration within = due_within(due);
+  const auto start = std::chrono::steady_clock::now();
+  Result<Taken> taken =
+      stretch.swift ? take_swiftly(request, stretch, within) : take(request, stretch, limit, true, next, within);
+  // A swift one that took nothing has left what is due to others.
+  const bool looked = taken && !(stretch.swift && taken->events.empty());
+  const std::scoped_lock lock{mutex_};
+  looked_at_due(due, start, within, looked ? &*taken : nullptr);
+  return taken;
 }
 
 // What is due and what is new. A claim that took nothing says nothing about what lies behind the numbers it looked at,
@@ -293,14 +319,8 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim_ahead(const std::string& 
       next = next_of_keys(group, room);
       stretch.swift = stretch.swift && next.empty();
     }
-    DueLook& due = due_look(key, request);
-    const Duration within = due_within(due);
-    const auto start = std::chrono::steady_clock::now();
-    Result<Taken> taken =
-        stretch.swift ? take_swiftly(request, stretch, within) : take(request, stretch, room, true, next, within);
+    Result<Taken> taken = take_due_first(key, request, stretch, room, next);
     const std::scoped_lock lock{mutex_};
-    // A swift one that took nothing has left what is due to others.
-    if (taken && !(stretch.swift && taken->events.empty())) looked_at_due(due, start, within, *taken);
     const bool known = still_known(group, learnt);
     if (!taken) {
       if (known) group.stretches.failed(stretch);

@@ -128,6 +128,13 @@ std::optional<StrandedFacts> look_at_stranded(Look& look) {
   return stranded;
 }
 
+std::optional<PartitionLayout> look_at_partitions(Look& look) {
+  const auto state = look.at("the partitions", pg_sql::partition_state);
+  const auto rows = look.at("the partitions", pg_sql::partition_list);
+  if (!state || !rows) return std::nullopt;
+  return layout_of(*state, *rows);
+}
+
 }  // namespace
 
 Result<Diagnosis> PostgresStore::diagnose(DiagnosisDepth depth) {
@@ -145,6 +152,7 @@ Result<Diagnosis> PostgresStore::diagnose(DiagnosisDepth depth) {
       diagnosis.retention = RetentionFacts{rows->optional_timestamptz(0, 0), rows->optional_timestamptz(0, 1)};
     }
     diagnosis.stranded = look_at_stranded(eyes);
+    diagnosis.partitions = look_at_partitions(eyes);
   }
   if (eyes.lost()) return *eyes.lost();
   return diagnosis;

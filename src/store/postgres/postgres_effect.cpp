@@ -32,10 +32,10 @@ class PostgresEffect final : public EffectTransaction {
     SLUICE_CHECK(still_open());
     pq::Params params;
     params.text(handler_name);
-    {
-      pq::Params::Array tids = params.array(Element::tid);
-      for (const Entry& entry : entries) tids.tid(entry.claim.locator);
-    }
+    std::vector<const ClaimRef*> claims;
+    claims.reserve(entries.size());
+    for (const Entry& entry : entries) claims.push_back(&entry.claim);
+    add_places(params, claims);
     {
       pq::Params::Array ids = params.array(Element::uuid);
       for (const Entry& entry : entries) ids.uuid(entry.claim.event_id);

@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <random>
 #include <utility>
 
 #include "core/try.hpp"
+#include "host/entropy.hpp"
 #include "store/postgres/postgres_records.hpp"
 #include "store/postgres/postgres_statement.hpp"
 #include "store/postgres/postgres_store_impl.hpp"
@@ -18,8 +18,7 @@ namespace {
 
 // Only this connection's, so that nobody else is woken by its probes.
 std::string fresh_probe_channel() {
-  std::random_device random;
-  return "sluice_probe_" + std::to_string(random()) + "_" + std::to_string(random());
+  return "sluice_probe_" + std::to_string(host::random_number()) + "_" + std::to_string(host::random_number());
 }
 
 }  // namespace

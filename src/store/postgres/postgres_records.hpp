@@ -9,6 +9,9 @@
 
 namespace sluice::store {
 
+/// Of partition_state.sql and partition_list.sql.
+PartitionLayout layout_of(const pq::Rows& state, const pq::Rows& partitions);
+
 /// Appends the three parameters that say who asks.
 pq::Params& add(pq::Params& params, const Actor& actor);
 /// A jsonb column with the handlers still to run; none when it is null.

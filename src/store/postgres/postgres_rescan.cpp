@@ -16,6 +16,10 @@ constexpr auto kSoon = std::chrono::milliseconds{20};
 // So many numbers are dear to read, whatever the last rescan took: it may have been short, or in an earlier life.
 constexpr std::int64_t kWide = 20'000;
 
+Duration since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - start);
+}
+
 }  // namespace
 
 // What lies behind the head: committed late, passed over, left by whoever died. The server reads it and moves the low
@@ -37,7 +41,9 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim_behind(const std::string&
     }
     if (!holes) {
       group.scanning = true;
-      group.not_before = rescan.start + std::max<Duration>(kSoon, options_.sweep_interval);
+      // Meanwhile the others go on with the numbers that nobody had, where those are known.
+      group.not_before =
+          rescan.start + (group.holes ? group.pause : std::max<Duration>(kSoon, options_.sweep_interval));
     }
   }
   if (holes) return glance_behind(request, group, limit, *std::move(holes), rescan.upto);
@@ -62,8 +68,10 @@ Result<std::vector<ClaimedEvent>> PostgresStore::scan_behind(const std::string& 
 
   std::vector<ClaimedEvent> events;
   if (first_open && *first_open <= rescan.upto) {
+    const Stretch behind{*first_open - 1, rescan.upto};
     // Who rescans instead of going ahead takes what is due, too: it goes first.
-    SLUICE_TRY(Taken taken, take(request, {*first_open - 1, rescan.upto}, limit, limit == request.limit, {}, kEver));
+    SLUICE_TRY(Taken taken, limit == request.limit ? take_due_first(key, request, behind, limit, {})
+                                                   : take(request, behind, limit, false, {}, kEver));
     events = std::move(taken.events);
   }
   const std::scoped_lock lock{mutex_};
@@ -79,24 +87,24 @@ Result<std::vector<ClaimedEvent>> PostgresStore::scan_behind(const std::string& 
     // All that could be claimed behind the head was: from here on only what is committed late, or comes now, can be
     // missing.
     group.holes.reset();
-    if (holes && !moved && found < limit) {
-      holes->until = end + kRestAfterDearLook * (end - rescan.start);
+    if (holes && found < limit) {
+      holes->until = end + (moved ? kRestAfterLook : kRestAfterDearLook) * (end - rescan.start);
       group.holes = std::move(holes);
     }
   }
-  looked_back(group, rescan.start, moved, found, limit);
+  // The next ones are cheap where the numbers that nobody had are known.
+  looked_back(group, rescan.start, group.holes ? Duration{} : since(rescan.start), moved, found, limit);
   return events;
 }
 
 // Under mutex_.
-void PostgresStore::looked_back(ScanGroup& group, std::chrono::steady_clock::time_point start, bool moved, int found,
-                                int limit) {
-  const auto spent = std::chrono::steady_clock::now() - start;
+void PostgresStore::looked_back(ScanGroup& group, std::chrono::steady_clock::time_point start, Duration spent,
+                                bool moved, int found, int limit) {
   // Soon again while low follows or something was found; ever later while a transaction holds it back.
   group.pause = moved || found > 0
                     ? kSoon
                     : std::clamp<Duration>(2 * group.pause, kSoon, std::max<Duration>(kSoon, options_.sweep_interval));
-  group.not_before = start + std::max<std::chrono::steady_clock::duration>(group.pause, kRestAfterLook * spent);
+  group.not_before = start + std::max(group.pause, kRestAfterLook * spent);
   group.next_look = start + options_.sweep_interval;
   group.more_behind = found >= limit;
   group.owed = options_.sweep_interval > Duration::zero() && group.low < group.stretches.head();
@@ -139,7 +147,7 @@ Result<std::vector<ClaimedEvent>> PostgresStore::glance_behind(const ClaimReques
   }
   const std::scoped_lock lock{mutex_};
   group.looked_upto = group.stretches.head();
-  looked_back(group, start, false, static_cast<int>(events.size()), limit);
+  looked_back(group, start, since(start), false, static_cast<int>(events.size()), limit);
   return events;
 }
 

@@ -43,7 +43,10 @@ std::vector<std::int64_t> batches_of(const Items& items) {
 }
 
 void add_delivered(pq::Params& params, const Items& delivered) {
-  column(params, Element::tid, delivered, [](auto& a, const SettleItem& i) { a.tid(i.claim.locator); });
+  std::vector<const ClaimRef*> claims;
+  claims.reserve(delivered.size());
+  for (const SettleItem* item : delivered) claims.push_back(&item->claim);
+  add_places(params, claims);
   column(params, Element::uuid, delivered, [](auto& a, const SettleItem& i) { a.uuid(i.claim.event_id); });
   column(params, Element::int8, delivered, [](auto& a, const SettleItem& i) { a.int8(i.claim.claim_seq); });
 }
@@ -127,6 +130,21 @@ std::vector<std::int64_t> forgotten_batches(const pq::Rows& rows) {
 using Element = pq::Params::Element;
 
 }  // namespace
+
+void add_places(pq::Params& params, const std::vector<const ClaimRef*>& claims) {
+  std::optional<Timestamp> earliest;
+  std::optional<Timestamp> latest;
+  {
+    pq::Params::Array tids = params.array(Element::tid);
+    for (const ClaimRef* claim : claims) {
+      tids.tid(claim->locator);
+      if (claim->locator == 0) continue;
+      earliest = std::min(earliest.value_or(claim->occurred_at), claim->occurred_at);
+      latest = std::max(latest.value_or(claim->occurred_at), claim->occurred_at);
+    }
+  }
+  params.timestamptz(earliest).timestamptz(latest);
+}
 
 Result<Settled> settle_by(const RunQuery& run, std::span<const SettleItem> items, const SettleTerms& terms) {
   Settled settled;

@@ -15,6 +15,9 @@
 
 namespace sluice::store {
 
+/// Where the claims left their rows: the places, then when the earliest and the latest of them occurred.
+void add_places(pq::Params& params, const std::vector<const ClaimRef*>& claims);
+
 struct SettleTerms {
   std::vector<std::int64_t> finished_batches;
   std::optional<RegistryVersion> based_on;

@@ -43,6 +43,14 @@ class PostgresStore final : public Store {
   Result<RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run,
                                           const Actor& actor) override;
   Result<PruneReport> prune(const RetentionPolicies& policies) override;
+  Result<std::optional<PartitionChange>> keep_partitions(const RetentionPolicies& policies, bool dry_run,
+                                                         const Actor& actor) override;
+  // Partitions
+  Result<PartitionLayout> partition_layout() override;
+  Result<std::vector<std::string>> partition_obstacles() override;
+  Result<std::vector<std::string>> partition_sql(const PartitionRequest& request) override;
+  Result<void> take_partition_step(const PartitionRequest& request, const Actor& actor) override;
+  Result<void> abandon_partition(const Actor& actor) override;
   // The patrol
   Result<PatrolStep> patrol(const PatrolRequest& request) override;
   // Events and generations
@@ -203,13 +211,16 @@ class PostgresStore final : public Store {
   /// When those who host the same handlers last looked at all that is due for them.
   struct DueLook {
     std::chrono::steady_clock::time_point last{};
-    std::chrono::steady_clock::time_point not_before{};  ///< another one so soon would cost too much
-    bool owed = false;                                   ///< somebody rests who has not looked at all
+    /// Another one so soon would cost too much, or one is under way.
+    std::chrono::steady_clock::time_point not_before{};
+    bool owed = false;                  ///< somebody rests who has not looked at all
     std::vector<std::string> handlers;  ///< whose it is, sorted
   };
   DueLook& due_look(const std::string& key, const ClaimRequest& request);
-  Duration due_within(const DueLook& due);
-  void looked_at_due(DueLook& due, std::chrono::steady_clock::time_point start, Duration within, const Taken& taken);
+  Duration due_within(DueLook& due);
+  void looked_at_due(DueLook& due, std::chrono::steady_clock::time_point start, Duration within, const Taken* taken);
+  Result<Taken> take_due_first(const std::string& key, const ClaimRequest& request, const Stretch& stretch, int limit,
+                               std::span<const std::int64_t> next);
   Result<void> reserve(const std::string& key, ScanGroup& group, int limit);
   static std::vector<std::int64_t> next_of_keys(ScanGroup& group, int room);
   Result<std::vector<ClaimedEvent>> claim_ahead(const std::string& key, const ClaimRequest& request, ScanGroup& group,
@@ -235,7 +246,8 @@ class PostgresStore final : public Store {
   Result<std::vector<ClaimedEvent>> glance_behind(const ClaimRequest& request, ScanGroup& group, int limit,
                                                   ScanGroup::Holes holes, std::int64_t upto);
   Result<std::optional<ScanGroup::Holes>> read_holes(Generation generation, std::int64_t low, std::int64_t upto);
-  void looked_back(ScanGroup& group, std::chrono::steady_clock::time_point start, bool moved, int found, int limit);
+  void looked_back(ScanGroup& group, std::chrono::steady_clock::time_point start, Duration spent, bool moved, int found,
+                   int limit);
   bool look_back_first(ScanGroup& group);
   bool wants_look_back(ScanGroup& group, bool about_to_rest, int room);
   /// The walks, from the beginning where the server may have forgotten claims since; under walks_mutex_, with a lease.

@@ -145,7 +145,7 @@ Result<std::vector<ClaimedEvent>> SqliteStore::claim(const ClaimRequest& request
   if (request.limit <= 0) return std::vector<ClaimedEvent>{};
   const ClaimCandidates candidates{request};
   // Where there was nothing the last time there may be nothing again, however much waits for others: publishers are
-  // not to stand still meanwhile, so the first look is a reader's.
+  // not to stand still meanwhile, so the first scan is a reader's.
   if (claimed_nothing_) {
     auto found = database_->read([&](Connection& connection) { return candidates.find(connection, clock_(), 1); });
     if (!found || found->empty()) return found;

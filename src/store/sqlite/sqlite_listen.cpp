@@ -25,17 +25,17 @@ class SqliteListener final : public ListenerConnection {
   Result<Heard> wait(Duration at_most) override {
     const auto deadline = std::chrono::steady_clock::now() + at_most;
     for (;;) {
-      // Read before the look: a commit is in the file before it notifies, so that whatever did so up to here
+      // Read before the scan: a commit is in the file before it notifies, so that whatever did so up to here
       // is seen by this look and not told a second time by the next.
-      const std::uint64_t rings = bell_->notifications();
+      const std::uint64_t notified = bell_->notifications();
       SLUICE_TRY(auto changed, look());
-      if (std::exchange(heard_, rings) != rings || changed) return Heard::notification;
+      if (std::exchange(heard_, notified) != notified || changed) return Heard::notification;
       if (probed_.exchange(false)) return Heard::echo;
       if (interrupted_.exchange(false)) return Heard::nothing;
       const auto left = std::chrono::duration_cast<Duration>(deadline - std::chrono::steady_clock::now());
       if (left <= Duration::zero()) return Heard::nothing;
       bell_->wait(std::min(left, kLookEvery),
-                  [this](std::uint64_t rung) { return rung != heard_ || interrupted_ || probed_; });
+                  [this](std::uint64_t now) { return now != heard_ || interrupted_ || probed_; });
     }
   }
 
@@ -63,8 +63,8 @@ class SqliteListener final : public ListenerConnection {
   SqliteListener(std::unique_ptr<Connection> connection, std::shared_ptr<Bell> bell)
       : connection_(std::move(connection)), bell_(std::move(bell)), heard_(bell_->notifications()) {}
 
-  /// Whether another connection has committed since the last look. Those of this process count as well:
-  /// its settles cost one look in vain, after which the file stays as it is.
+  /// Whether another connection has committed since the last time. Those of this process count as well:
+  /// its settles cost one check in vain, after which the file stays as it is.
   Result<bool> look() {
     SLUICE_TRY(auto version, connection_->first(sql::data_version, {}, [](Row& row) { return row.integer(); }));
     return std::exchange(seen_, version.value_or(0)) != seen_;
@@ -88,7 +88,7 @@ Result<std::unique_ptr<ListenerConnection>> SqliteStore::listen(const std::vecto
 Result<DoorbellMode> SqliteStore::doorbell() { return DoorbellMode::always; }
 
 Result<void> SqliteStore::set_doorbell(DoorbellMode, const Actor&) {
-  return Error{ErrorCode::invalid, Retry::never, "an embedded store has no doorbell mode: a publish always rings",
+  return Error{ErrorCode::invalid, Retry::never, "an embedded store has no doorbell mode: a publish always notifies",
                "mode", "doorbell modes exist on PostgreSQL only"};
 }
 

@@ -50,10 +50,10 @@ TEST_F(SqliteListen, ADrainedFileGoesQuiet) {
   const auto store = open(path_);
   const auto listener = listen(*store);
   ASSERT_TRUE(store->publish(test::events(20)));
-  int rings = 0;
+  int wakes = 0;
   while (*listener->wait(0s) == Heard::notification) {
-    ++rings;
-    ASSERT_LT(rings, 5) << "a look that finds nothing must not ring again";
+    ++wakes;
+    ASSERT_LT(wakes, 5) << "a claim that finds nothing must not notify again";
     ClaimRequest request;
     request.worker = "w";
     request.limit = 100;
@@ -65,7 +65,7 @@ TEST_F(SqliteListen, ADrainedFileGoesQuiet) {
       ASSERT_EQ(store->settle(std::span{&item, 1})->settled, 1);
     }
   }
-  EXPECT_GE(rings, 1);
+  EXPECT_GE(wakes, 1);
 }
 
 TEST_F(SqliteListen, WhateverMakesAnEventClaimableRings) {
@@ -85,25 +85,25 @@ TEST_F(SqliteListen, WhateverMakesAnEventClaimableRings) {
     item.settlement.next = next;
     return store->settle(std::span{&item, 1})->settled == 1;
   };
-  std::uint64_t rung = bell->notifications();
-  const auto rings = [&] { return bell->notifications() - std::exchange(rung, bell->notifications()); };
+  std::uint64_t before = bell->notifications();
+  const auto notified = [&] { return bell->notifications() - std::exchange(before, bell->notifications()); };
 
   ASSERT_TRUE(store->publish(batch));
-  EXPECT_EQ(rings(), 1U) << "publish";
+  EXPECT_EQ(notified(), 1U) << "publish";
   ASSERT_TRUE(store->publish(batch));
-  EXPECT_EQ(rings(), 0U) << "a duplicate";
+  EXPECT_EQ(notified(), 0U) << "a duplicate";
   ASSERT_TRUE(settle(Status::pending));
-  EXPECT_EQ(rings(), 1U) << "given back";
+  EXPECT_EQ(notified(), 1U) << "given back";
   ASSERT_TRUE(settle(Status::failed));
-  EXPECT_EQ(rings(), 0U) << "failed";
+  EXPECT_EQ(notified(), 0U) << "failed";
   ASSERT_TRUE(store->replay(id, 2, alice));
-  EXPECT_EQ(rings(), 1U) << "replay";
+  EXPECT_EQ(notified(), 1U) << "replay";
   ASSERT_EQ(*store->reroute(2, 1, 10, alice), 1);
-  EXPECT_EQ(rings(), 1U) << "reroute";
+  EXPECT_EQ(notified(), 1U) << "reroute";
   ASSERT_EQ(*store->reroute(2, 1, 10, alice), 0);
-  EXPECT_EQ(rings(), 0U) << "nothing to reroute";
+  EXPECT_EQ(notified(), 0U) << "nothing to reroute";
   ASSERT_TRUE(settle(Status::delivered));
-  EXPECT_EQ(rings(), 0U) << "delivered";
+  EXPECT_EQ(notified(), 0U) << "delivered";
 }
 
 TEST_F(SqliteListen, ACommitPastTheStoreCanBeRungFor) {
@@ -123,7 +123,7 @@ TEST_F(SqliteListen, ThereIsNoDoorbellMode) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::invalid);
   EXPECT_EQ(refused.error().field, "mode");
-  EXPECT_EQ(refused.error().message, "an embedded store has no doorbell mode: a publish always rings");
+  EXPECT_EQ(refused.error().message, "an embedded store has no doorbell mode: a publish always notifies");
 }
 
 }  // namespace

@@ -196,7 +196,7 @@ TEST_F(SqliteProcessTest, OneProcessPublishesWhileAnotherDelivers) {
   EXPECT_EQ(integrity(), "ok");
 }
 
-TEST_F(SqliteProcessTest, AnEarHearsThePublishOfAnotherProcess) {
+TEST_F(SqliteProcessTest, AListenerHearsThePublishOfAnotherProcess) {
   const auto store = open();
   const auto opened = store->listen({"outbox_gen_1"});
   ASSERT_TRUE(opened) << opened.error().message;
@@ -246,7 +246,7 @@ TEST_F(SqliteProcessTest, AFullDiskLosesNothingAndLeavesNothingHalfWritten) {
   }};
   std::set<Uuid> acknowledged;
   while (const auto id = child.next()) acknowledged.insert(*id);
-  EXPECT_EQ(child.wait(), 0) << "a full disk must be reported as exhausted and safe to retry";
+  EXPECT_EQ(child.wait(), 0) << "a full disk must be reported as out of space and safe to retry";
   EXPECT_GE(acknowledged.size(), 10U);
   const auto store = open();
   EXPECT_EQ(store->status()->counts.at(0).count, static_cast<std::int64_t>(acknowledged.size()));

@@ -87,7 +87,7 @@ TEST(DeadLetterPlan, WalksFromTheNewestFailure) {
 
 TEST(DeadLetterPlan, GroupsWalkTheirKindInItsIndex) {
   const auto plan = plan_of(sql::failure_groups);
-  EXPECT_THAT(plan, Contains(HasSubstr("outbox_dead_cluster (cluster_id=? AND failed_at>?")));
+  EXPECT_THAT(plan, Contains(HasSubstr("outbox_dead_group (group_id=? AND failed_at>?")));
   EXPECT_THAT(plan, Not(Contains("USE TEMP B-TREE FOR GROUP BY")));
 }
 

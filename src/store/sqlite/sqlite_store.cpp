@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -11,6 +10,7 @@
 #include <system_error>
 
 #include "core/try.hpp"
+#include "host/entropy.hpp"
 #include "store/sqlite/sqlite_store_impl.hpp"
 
 namespace sluice::store {
@@ -49,17 +49,13 @@ Result<void> check_path(const SqliteOptions& options) {
   return {};
 }
 
-Timestamp system_now() {
-  return std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Store>> open_sqlite(const SqliteOptions& options) {
   SLUICE_CHECK(check_path(options));
   SLUICE_TRY(auto database, sqlite::Database::open({options.path, options.create, options.busy_timeout}));
   std::unique_ptr<Store> store = std::make_unique<sqlite::SqliteStore>(std::move(database), options.path,
-                                                                       options.clock ? options.clock : system_now,
+                                                                       options.clock ? options.clock : host::wall_clock,
                                                                        options.boot ? *options.boot : this_boot());
   if (options.auto_migrate) {
     SLUICE_CHECK(store->migrate());

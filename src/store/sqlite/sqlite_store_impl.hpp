@@ -50,6 +50,14 @@ class SqliteStore final : public Store {
   Result<RetentionReport> sweep_retention(const RetentionPolicies& policies, int limit, bool dry_run,
                                           const Actor& actor) override;
   Result<PruneReport> prune(const RetentionPolicies& policies) override;
+  Result<std::optional<PartitionChange>> keep_partitions(const RetentionPolicies&, bool, const Actor&) override {
+    return std::optional<PartitionChange>{};
+  }
+  Result<PartitionLayout> partition_layout() override { return PartitionLayout{}; }
+  Result<std::vector<std::string>> partition_obstacles() override { return no_partitions(); }
+  Result<std::vector<std::string>> partition_sql(const PartitionRequest&) override { return no_partitions(); }
+  Result<void> take_partition_step(const PartitionRequest&, const Actor&) override { return no_partitions(); }
+  Result<void> abandon_partition(const Actor&) override { return no_partitions(); }
 
   Result<PatrolStep> patrol(const PatrolRequest& request) override;
 
@@ -135,6 +143,9 @@ class SqliteStore final : public Store {
   [[nodiscard]] std::string display_name() const override { return path_; }
 
  private:
+  static Error no_partitions() {
+    return invalid("store", "an embedded store is one file and has no partitions: they need PostgreSQL");
+  }
   // Bounds how long a commit of many publishers keeps the others waiting.
   static constexpr std::size_t kMostRowsPerCommit = 1000;
 
@@ -147,7 +158,7 @@ class SqliteStore final : public Store {
   std::int64_t boot_;  // named by every claim as its batch
   GroupCommit<PublishCall> publishing_{[this](std::span<PublishCall* const> calls) { publish_together(calls); },
                                        kMostRowsPerCommit};
-  std::shared_ptr<Bell> bell_;  // rung after each commit that makes something claimable
+  std::shared_ptr<Bell> bell_;  // notified after each commit that makes something claimable
 };
 
 /// What happened, for record_audit.

@@ -22,7 +22,7 @@ begin
     end if;
     grant usage, create on schema core to sluice_owner;
     grant select, insert, update, delete on core.outbox, core.event_handled, core.deployments, core.claims, core.claim_cursors,
-        core.subscriptions, core.workers, core.failure_clusters, core.operations, core.operation_items, core.keys_in_flight,
+        core.subscriptions, core.workers, core.failure_groups, core.operations, core.operation_items, core.keys_in_flight,
         core.claim_heads, core.patrol, core.patrol_slices, core.stranded, core.sinks, core.audited to sluice_owner;
     grant select, update on core.settings to sluice_owner;
     grant select on core.secrets to sluice_owner;
@@ -33,10 +33,11 @@ begin
         core.outbox_complaint(core.outbox), core.payload_text(jsonb, bigint), core.payload_complaint(jsonb),
         core.retention_check(interval, interval, interval, interval), core.outbox_route(core.outbox), core.outbox_waits_for(jsonb, text[]),
         core.outbox_acknowledge_by_id(uuid[], bigint[]), core.claims_forgotten(bigint[]),
-        core.failure_cluster(text, text, text, text, text, text), core.cluster_matches(core.failure_clusters, jsonb),
+        core.failure_group(text, text, text, text, text, text), core.group_matches(core.failure_groups, jsonb),
         core.dead_matches(core.outbox, jsonb), core.failure_history_after(core.outbox, bigint, text, text, uuid, int),
         core.outbox_reset(uuid[], bigint, text, text, uuid), core.last_cycle(jsonb),
-        core.operation_fits(text, core.operation_items, core.outbox), core.operation_locked(uuid), core.operation_held(uuid, text)
+        core.operation_fits(text, core.operation_items, core.outbox), core.operation_locked(uuid), core.operation_held(uuid, text),
+        core.outbox_partitioned(), core.partition_boundary(), core.partitions(), core.swept_one_by_one(), core.sweep_next(interval, int)
         to sluice_owner;
     -- To see since when other users' transactions are open; where this is not ours to give, their locks have to do.
     begin
@@ -47,7 +48,10 @@ begin
         null;
     end;
     for v_function in
-        select p.oid from pg_proc p where p.pronamespace = 'core'::regnamespace and p.prosecdef
+        select p.oid from pg_proc p
+        where p.pronamespace = 'core'::regnamespace and p.prosecdef
+          -- Makes and drops tables, which takes the owner of core.outbox.
+          and p.proname <> 'partition_upkeep'
     loop
         execute format('alter function %s owner to sluice_owner', v_function);
     end loop;
@@ -61,32 +65,32 @@ grant insert (id, event_type, event_version, occurred_at, source, target, conten
               idempotency_key, trace_context, ordering_key, retry_after), select (id) on core.outbox to sluice_publisher;
 grant usage on sequence core.outbox_seq to sluice_publisher;
 grant select on core.sluice_migrations to sluice_publisher, sluice_worker, sluice_operator, sluice_reader;
-grant execute on function core.uuid_v7(), core.default_generation(), core.generation_exists(bigint),
+grant execute on function core.uuid_v7(), core.default_generation(), core.generation_exists(bigint), core.outbox_partitioned(),
     core.outbox_publish(text, jsonb, text, text, bigint, uuid, int, timestamptz, uuid, text, text, text, text, text, text, timestamptz)
     to sluice_publisher;
 
 -- Readers see everything and change nothing.
 grant select on core.outbox, core.event_handled, core.deployments, core.claims, core.claim_cursors, core.audit, core.settings,
-    core.subscriptions, core.workers, core.failure_clusters, core.operations, core.operation_items, core.keys_in_flight,
+    core.subscriptions, core.workers, core.failure_groups, core.operations, core.operation_items, core.keys_in_flight,
     core.claim_heads, core.patrol, core.patrol_slices, core.stranded, core.sinks
     to sluice_reader, sluice_worker, sluice_operator;
 grant select on sequence core.outbox_seq to sluice_reader, sluice_worker, sluice_operator;
 grant execute on function core.default_generation(), core.generation_exists(bigint), core.payload_text(jsonb, bigint),
-    core.cluster_matches(core.failure_clusters, jsonb),
+    core.group_matches(core.failure_groups, jsonb),
     core.dead_matches(core.outbox, jsonb), core.outbox_subscribed(core.outbox), core.outbox_blocker(text, bigint, uuid),
-    core.generation_publishers(bigint)
+    core.generation_publishers(bigint), core.outbox_partitioned(), core.partition_boundary(), core.partitions(), core.swept_one_by_one()
     to sluice_reader, sluice_worker, sluice_operator;
 
 -- Workers move events through the functions, never by UPDATE.
 grant execute on function core.outbox_claim(bigint, text, int, interval, bigint, bigint, text[], text[], text[], boolean, bigint[], interval),
     core.outbox_claim_stretch(bigint, text, interval, bigint, bigint, text[], text[], text[], interval),
-    core.outbox_acknowledge(tid[], uuid[], bigint[], bigint[], bigint[], bigint, boolean, boolean),
+    core.outbox_acknowledge(tid[], timestamptz, timestamptz, uuid[], bigint[], bigint[], bigint[], bigint, boolean, boolean),
     core.claim_cursor_advance(text, bigint, text[]), core.claim_holes(bigint, bigint, bigint),
     core.claim_late(bigint, bigint[], bigint[], text[]), core.claim_reserve(text, bigint, bigint, bigint),
     core.patrol_step(text, interval, interval, interval, int),
-    core.outbox_settle(tid[], uuid[], bigint[], bigint[], bigint[], uuid[], bigint[], text[], boolean[], boolean[], interval[], timestamptz[],
+    core.outbox_settle(tid[], timestamptz, timestamptz, uuid[], bigint[], bigint[], bigint[], uuid[], bigint[], text[], boolean[], boolean[], interval[], timestamptz[],
                        text[], text[], text[], jsonb[], text[], text[], text[], uuid[], bigint, boolean),
-    core.effect_enter(text, tid[], uuid[], bigint[], text[]), core.subscribe(bigint, text[], jsonb, text[], text[], text),
+    core.effect_enter(text, tid[], timestamptz, timestamptz, uuid[], bigint[], text[]), core.subscribe(bigint, text[], jsonb, text[], text[], text),
     core.worker_announce(text, bigint, text[], text), core.worker_depart(text), core.token_secret(),
     -- For a daemon that withdraws what it subscribed to; audited.
     core.unsubscribe(bigint, text, text, text, text),
@@ -96,6 +100,7 @@ grant execute on function core.outbox_claim(bigint, text, int, interval, bigint,
     core.outbox_heartbeat(uuid[], bigint[], bigint[], interval), core.outbox_expired(int), core.claims_close(bigint[]),
     core.prune(text[], interval),
     core.outbox_sweep(interval, interval, interval, interval, int, boolean, text, text, text),
+    core.partition_upkeep(interval, interval, interval, interval, int, boolean, text, text, text),
     -- Carrying out what an operator started.
     core.operation_hold(uuid, text, interval), core.operation_advance(uuid, text, int, timestamptz),
     core.operation_end(uuid, text, text, text), core.operation_release(uuid, text)
@@ -111,6 +116,7 @@ grant execute on function core.outbox_replay(uuid, bigint, text), core.outbox_re
     core.generation_move(bigint, text, text, text, text), core.unsubscribe(bigint, text, text, text, text),
     core.outbox_reroute(bigint, bigint, int, text, text, text),
     core.outbox_sweep(interval, interval, interval, interval, int, boolean, text, text, text),
+    core.partition_upkeep(interval, interval, interval, interval, int, boolean, text, text, text),
     core.failure_acknowledge(text, boolean, text, text, text), core.sink_switch(text, text, text, text, text),
     core.operation_plan(uuid, text, jsonb, uuid[], text, bigint, int, int, int, interval, bigint, text, text, text),
     core.operation_start(uuid, bigint, int, int, int, text, text, text), core.operation_change(uuid, text, int, text, text, text),

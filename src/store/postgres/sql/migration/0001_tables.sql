@@ -12,7 +12,7 @@ insert into core.settings (key, value, description) values
     ('payload_max_bytes', '262144', 'a payload with more bytes, its numbers written out, is refused, whoever inserts it'),
     ('failure_history_max', '50', 'entries kept in failure_history: the first and the latest'),
     ('subscriptions_version', '0', 'changes with core.subscriptions; a settle that is based on an older one is refused'),
-    ('doorbell', 'always', 'when an insert rings: always, or when-idle; set by `sluice db doorbell`'),
+    ('doorbell', 'always', 'when an insert notifies workers: always, or when-idle; set by `sluice db doorbell`'),
     ('retention_outbox_active', '45 days', 'events are kept at least so long; only the owner of the schema may sweep sooner'),
     ('retention_outbox_grace', '7 days', 'tombstones are kept at least so long'),
     ('retention_event_handled_active', '60 days', 'dedup rows are kept at least so long; longer than events and their tombstones'),
@@ -105,7 +105,7 @@ create table core.outbox (
     lane             text,
     -- When it failed and in which group of failures; both null unless the event is failed.
     failed_at        timestamptz,
-    cluster_id       bigint,
+    group_id         bigint,
     -- When its tombstone was cleared last: it is kept as long again from then on.
     restored_at      timestamptz,
     idempotency_key  text        not null,
@@ -126,15 +126,16 @@ comment on table core.outbox is 'Events through their whole life: pending, in_fl
 create index outbox_scan on core.outbox (generation, seq);
 -- The events of an ordering key, in order.
 create index outbox_ordering on core.outbox (ordering_key, seq) where ordering_key is not null;
--- What retention will tombstone next. Not by delivered_at, which a delivery writes: that is looked at row by row.
-create index outbox_age on core.outbox (greatest(published_at, failed_at, restored_at)) where deleted_at is null;
+-- What retention will tombstone next. Not by delivered_at, which a delivery writes: that is looked at row by row. published_at is
+-- never null: it stands there so that no claim can use the index, which in an empty month looks as cheap as outbox_scan to it.
+create index outbox_age on core.outbox (greatest(published_at, failed_at, restored_at)) where deleted_at is null and published_at is not null;
 -- Tombstones, for the retention sweep.
 create index outbox_tombstones on core.outbox (deleted_at) where deleted_at is not null;
 -- The dead-letter queue: newest failure first, the same by group, and groups to be counted. The last one is small, as
 -- equal keys are kept once: measured with a million dead letters, 7 MB and half the time of counting in the second.
 create index outbox_dead on core.outbox (failed_at, seq) where failed_at is not null and deleted_at is null;
-create index outbox_dead_clusters on core.outbox (cluster_id, failed_at, seq, generation) where failed_at is not null and deleted_at is null;
-create index outbox_dead_kinds on core.outbox (cluster_id, generation) where failed_at is not null and deleted_at is null;
+create index outbox_dead_groups on core.outbox (group_id, failed_at, seq, generation) where failed_at is not null and deleted_at is null;
+create index outbox_dead_kinds on core.outbox (group_id, generation) where failed_at is not null and deleted_at is null;
 -- Retries, delayed events, replays: only rows that wait pay for it.
 create index outbox_waiting on core.outbox (generation, coalesce(lane, ''), retry_after) where retry_after is not null;
 -- Keyed events that wait for their time or behind another one.
@@ -280,7 +281,7 @@ comment on table core.sinks is 'Sinks of the daemons: active, paused or disabled
 -- What operators see and do ------------------------------------------------------------------------------------------
 
 -- One row per group of failures that was ever seen. Small: what varies from event to event is not in it.
-create table core.failure_clusters (
+create table core.failure_groups (
     id                  bigint      generated always as identity primary key,
     event_type          text        not null,
     source              text        not null,
@@ -295,8 +296,8 @@ create table core.failure_clusters (
     acknowledged_by     text        not null default '',
     acknowledged_reason text        not null default ''
 );
-create unique index failure_clusters_kind on core.failure_clusters (fingerprint, event_type, failure_class, source, coalesce(target, ''));
-comment on table core.failure_clusters is 'Kinds of failure: who knows about each, and how often it was replayed';
+create unique index failure_groups_kind on core.failure_groups (fingerprint, event_type, failure_class, source, coalesce(target, ''));
+comment on table core.failure_groups is 'Groups of failures: who knows about each, and how often it was replayed';
 
 create table core.operations (
     id            uuid        primary key,

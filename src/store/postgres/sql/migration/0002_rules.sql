@@ -28,10 +28,10 @@ begin
     end if;
     if new.status = 'failed' then
         new.failed_at := coalesce(new.failed_at, now());
-        new.cluster_id := core.failure_cluster(new.event_type, new.source, new.target, new.failure_class, new.fingerprint, new.last_error);
+        new.group_id := core.failure_group(new.event_type, new.source, new.target, new.failure_class, new.fingerprint, new.last_error);
     else
         new.failed_at := null;
-        new.cluster_id := null;
+        new.group_id := null;
     end if;
     return new;
 end
@@ -39,7 +39,7 @@ $$;
 
 create trigger outbox_default_key
     before insert on core.outbox
-    for each row when (new.idempotency_key is null or new.channel = 'outbox_default' or new.status = 'failed' or new.failed_at is not null or new.cluster_id is not null)
+    for each row when (new.idempotency_key is null or new.channel = 'outbox_default' or new.status = 'failed' or new.failed_at is not null or new.group_id is not null)
     execute function core.outbox_default_key();
 
 -- What is wrong with the values of an event; null when nothing is.
@@ -230,15 +230,15 @@ begin
     -- Failed, or no longer failed, by plain SQL: the dead-letter queue has to know it.
     -- A dead letter that is restored may have outlived the row of its group.
     if new.status = 'failed'
-       and (new.failed_at is null or new.cluster_id is null
+       and (new.failed_at is null or new.group_id is null
             or (old.deleted_at is not null and new.deleted_at is null
-                and not exists (select from core.failure_clusters c where c.id = new.cluster_id))) then
+                and not exists (select from core.failure_groups c where c.id = new.group_id))) then
         update core.outbox
         set failed_at = coalesce(new.failed_at, now()),
-            cluster_id = core.failure_cluster(new.event_type, new.source, new.target, new.failure_class, new.fingerprint, new.last_error)
+            group_id = core.failure_group(new.event_type, new.source, new.target, new.failure_class, new.fingerprint, new.last_error)
         where id = new.id;
-    elsif new.status <> 'failed' and (new.failed_at is not null or new.cluster_id is not null) then
-        update core.outbox set failed_at = null, cluster_id = null where id = new.id;
+    elsif new.status <> 'failed' and (new.failed_at is not null or new.group_id is not null) then
+        update core.outbox set failed_at = null, group_id = null where id = new.id;
     end if;
 
     if new.ordering_key is not null and old.status = 'in_flight' and new.status <> 'in_flight' then

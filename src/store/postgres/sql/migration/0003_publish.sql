@@ -109,7 +109,8 @@ begin
     values (v_id, p_event_type, p_event_version, coalesce(p_occurred_at, now()), p_source, p_target, p_content_class, v_channel,
             v_generation, p_workspace_id, p_payload, coalesce(p_idempotency_key, v_id::text), p_trace_context, p_ordering_key,
             p_retry_after)
-    on conflict (id) do nothing;
+    -- Without a target: the months of a partitioned table have a key each.
+    on conflict do nothing;
     return v_id;
 end
 $$;

@@ -62,11 +62,20 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
+    -- A row's place is its table and its ctid: the months of a partitioned table have the same ctids.
     v_take    tid[] := '{}';
+    v_leaves  oid[] := '{}';
     v_seqs    bigint[] := '{}';
+    v_from    timestamptz;
+    v_to      timestamptz;
+    v_leaf    oid;
+    v_tids    tid[];
     v_keyed   boolean;
     v_fresh   tid[];
+    v_fresh_leaves oid[];
     v_fresh_seqs  bigint[];
+    v_fresh_from  timestamptz;
+    v_fresh_to    timestamptz;
     v_fresh_keyed boolean;
     v_blocked uuid[];
     v_parked  bigint[];
@@ -88,14 +97,15 @@ begin
 
     if p_due then
         -- Index outbox_waiting, once per lane.
-        select coalesce(array_agg(c.tid) filter (where not c.blocked), '{}'), coalesce(array_agg(c.seq) filter (where not c.blocked), '{}'),
+        select coalesce(array_agg(c.tid) filter (where not c.blocked), '{}'), coalesce(array_agg(c.leaf) filter (where not c.blocked), '{}'),
+               coalesce(array_agg(c.seq) filter (where not c.blocked), '{}'), min(c.occurred_at), max(c.occurred_at),
                array_agg(c.id) filter (where c.blocked), bool_or(c.keyed), extract(epoch from now() - max(c.retry_after)) * 1000000
-        into v_take, v_seqs, v_blocked, v_keyed, v_due_age
+        into v_take, v_leaves, v_seqs, v_from, v_to, v_blocked, v_keyed, v_due_age
         from (
-            select w.tid, w.seq, w.id, w.blocked, w.keyed, w.retry_after
+            select w.tid, w.leaf, w.occurred_at, w.seq, w.id, w.blocked, w.keyed, w.retry_after
             from unnest(coalesce(p_lanes, array(select distinct split_part(s.handler_name, '.', 1) from core.subscriptions s) || array[''])) as l(lane),
                  lateral (
-                select o.ctid as tid, o.seq, o.id, o.retry_after, o.ordering_key is not null as keyed,
+                select o.ctid as tid, o.tableoid as leaf, o.occurred_at, o.seq, o.id, o.retry_after, o.ordering_key is not null as keyed,
                        o.ordering_key is not null and core.outbox_blocker(o.ordering_key, o.seq, o.id) is not null as blocked
                 from core.outbox o
                 where o.generation = p_generation and coalesce(o.lane, '') = l.lane and o.retry_after <= now() and o.retry_after > now() - p_within
@@ -121,10 +131,10 @@ begin
     v_room := p_limit - cardinality(v_take);
     if v_room > 0 and cardinality(p_next) > 0 then
         -- Index outbox_scan.
-        select array_agg(c.tid), array_agg(c.seq)
-        into v_fresh, v_fresh_seqs
+        select array_agg(c.tid), array_agg(c.leaf), array_agg(c.seq), min(c.occurred_at), max(c.occurred_at)
+        into v_fresh, v_fresh_leaves, v_fresh_seqs, v_fresh_from, v_fresh_to
         from (
-            select o.ctid as tid, o.seq
+            select o.ctid as tid, o.tableoid as leaf, o.seq, o.occurred_at
             from core.outbox o
             where o.generation = p_generation and o.seq = any (p_next) and (o.seq <= p_after or o.seq > p_upto)
               and o.status = 'pending' and o.retry_after is null and o.deleted_at is null
@@ -133,7 +143,10 @@ begin
             limit v_room
             for update of o skip locked) c;
         v_take := v_take || v_fresh;
+        v_leaves := v_leaves || v_fresh_leaves;
         v_seqs := v_seqs || v_fresh_seqs;
+        v_from := least(v_from, v_fresh_from);
+        v_to := greatest(v_to, v_fresh_to);
         v_keyed := v_keyed or v_fresh is not null;
         v_room := p_limit - cardinality(v_take);
     end if;
@@ -151,10 +164,11 @@ begin
                 order by o.seq offset 4 * v_room limit 1), v_top);
         end if;
         -- Index outbox_scan. What waits behind its key is not locked: the end of the one before it would have to wait.
-        select array_agg(c.tid), array_agg(c.seq), bool_or(c.keyed), count(*), max(c.seq)
-        into v_fresh, v_fresh_seqs, v_fresh_keyed, v_seen, v_head
+        select array_agg(c.tid), array_agg(c.leaf), array_agg(c.seq), min(c.occurred_at), max(c.occurred_at), bool_or(c.keyed), count(*),
+               max(c.seq)
+        into v_fresh, v_fresh_leaves, v_fresh_seqs, v_fresh_from, v_fresh_to, v_fresh_keyed, v_seen, v_head
         from (
-            select o.ctid as tid, o.seq, o.ordering_key is not null as keyed
+            select o.ctid as tid, o.tableoid as leaf, o.seq, o.occurred_at, o.ordering_key is not null as keyed
             from core.outbox o
             where o.generation = p_generation and o.seq > p_after and o.seq <= v_upto
               and o.status = 'pending' and o.retry_after is null and o.deleted_at is null
@@ -167,7 +181,10 @@ begin
             v_head := greatest(v_head, v_upto, p_after);
         end if;
         v_take := v_take || v_fresh;
+        v_leaves := v_leaves || v_fresh_leaves;
         v_seqs := v_seqs || v_fresh_seqs;
+        v_from := least(v_from, v_fresh_from);
+        v_to := greatest(v_to, v_fresh_to);
         v_keyed := v_keyed or v_fresh_keyed;
     end if;
 
@@ -175,7 +192,9 @@ begin
         -- In one order for everybody, so that two claims never wait for each other in a circle. Who finds a key taken
         -- (its event was committed and claimed since the scan) leaves the event to a later look.
         with wanted as materialized (
-            select o.ctid as tid, o.seq, o.id, o.ordering_key from core.outbox o where o.ctid = any (v_take)),
+            -- Index outbox_scan: a number is one event, in whichever month it lies.
+            select o.ctid as tid, o.tableoid as leaf, o.seq, o.id, o.ordering_key from core.outbox o
+            where o.generation = p_generation and o.seq = any (v_seqs) and o.occurred_at >= v_from and o.occurred_at <= v_to),
         held as (
             insert into core.keys_in_flight (ordering_key, event_id)
             select w.ordering_key, w.id from wanted w
@@ -185,7 +204,8 @@ begin
             order by w.ordering_key collate "C", w.seq
             on conflict do nothing
             returning event_id)
-        select coalesce(array_agg(w.tid), '{}'), coalesce(array_agg(w.seq), '{}') into v_take, v_seqs
+        select coalesce(array_agg(w.tid), '{}'), coalesce(array_agg(w.leaf), '{}'), coalesce(array_agg(w.seq), '{}')
+        into v_take, v_leaves, v_seqs
         from wanted w
         where w.ordering_key is null or w.id in (select h.event_id from held h);
     end if;
@@ -204,13 +224,26 @@ begin
     values (p_worker, p_generation, p_ttl, now() + p_ttl, v_seqs, coalesce(v_keyed, false))
     returning core.claims.batch into v_batch;
 
-    return query
-    update core.outbox o
-    set status = 'in_flight', claimed_at = now(), claimed_by = p_worker, claim_seq = o.claim_seq + 1,
-        retry_after = null, blocked_since = null
-    where o.ctid = any (v_take)
-    returning v_head, v_top, v_batch, o.ctid, o.id, o.seq, o.claim_seq, o.attempts, o.event_type, o.event_version, o.occurred_at, o.source,
-        o.target, o.workspace_id, o.payload, o.idempotency_key, o.trace_context, o.channel, o.ordering_key, o.claimed_at, o.progress, v_due_age;
+    -- Table by table. The times leave the other months out of the plan; the table, those that remain.
+    while cardinality(v_take) > 0 loop
+        v_leaf := v_leaves[1];
+        v_tids := v_take;
+        if v_leaf = all (v_leaves) then
+            v_take := '{}';
+        else
+            v_tids := array(select t.tid from unnest(v_take, v_leaves) as t(tid, leaf) where t.leaf = v_leaf);
+            select array_agg(t.tid), array_agg(t.leaf) into v_take, v_leaves
+            from unnest(v_take, v_leaves) as t(tid, leaf) where t.leaf <> v_leaf;
+        end if;
+        return query
+        update core.outbox o
+        set status = 'in_flight', claimed_at = now(), claimed_by = p_worker, claim_seq = o.claim_seq + 1,
+            retry_after = null, blocked_since = null
+        where o.ctid = any (v_tids) and o.tableoid = v_leaf and o.occurred_at >= v_from and o.occurred_at <= v_to
+        returning v_head, v_top, v_batch, o.ctid, o.id, o.seq, o.claim_seq, o.attempts, o.event_type, o.event_version, o.occurred_at,
+            o.source, o.target, o.workspace_id, o.payload, o.idempotency_key, o.trace_context, o.channel, o.ordering_key, o.claimed_at,
+            o.progress, v_due_age;
+    end loop;
 end
 $$;
 

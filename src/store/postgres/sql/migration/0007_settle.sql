@@ -29,8 +29,9 @@ $$;
 -- anything, the batches among p_batches that are forgotten: call again without their events. And what was waiting for the ordering
 -- keys that are free now (see core.keys_release). The rows are found by
 -- where the claim left them, in one scan; who they are is looked up in a hash. Measured: a scan per row, as a nested
--- loop makes it, costs a fifth more.
-create function core.outbox_acknowledge(p_tids tid[], p_ids uuid[], p_claim_seqs bigint[], p_batches bigint[], p_done_batches bigint[],
+-- loop makes it, costs a fifth more. p_from and p_to: when the earliest and the latest of them occurred, which leaves the other
+-- months of a partitioned table out; the same place in two of them is told apart by the id.
+create function core.outbox_acknowledge(p_tids tid[], p_from timestamptz, p_to timestamptz, p_ids uuid[], p_claim_seqs bigint[], p_batches bigint[], p_done_batches bigint[],
                                         p_based_on bigint, p_durable boolean, p_keyed boolean default null)
 returns table (fenced uuid, forgotten bigint, next_generation bigint, next_seq bigint)
 language plpgsql volatile security definer
@@ -68,7 +69,8 @@ begin
             update core.outbox o
             set status = 'delivered', delivered_at = now(), progress = null
             from unnest(p_ids, p_claim_seqs) as t(id, claim_seq)
-            where o.ctid = any (p_tids) and o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight'
+            where o.ctid = any (p_tids) and o.occurred_at >= p_from and o.occurred_at <= p_to
+              and o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight'
             returning o.id, o.ordering_key)
         select count(*), array_agg(d.ordering_key) filter (where d.ordering_key is not null),
                array_agg(d.id) filter (where d.ordering_key is not null)
@@ -82,7 +84,8 @@ begin
         update core.outbox o
         set status = 'delivered', delivered_at = now(), progress = null
         from unnest(p_ids, p_claim_seqs) as t(id, claim_seq)
-        where o.ctid = any (p_tids) and o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight';
+        where o.ctid = any (p_tids) and o.occurred_at >= p_from and o.occurred_at <= p_to
+          and o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight';
         get diagnostics v_rows = row_count;
     end if;
     if v_rows < cardinality(p_ids) then
@@ -128,6 +131,8 @@ $$;
 -- recorded for forgotten batches as well: the effect did happen.
 create function core.outbox_settle(
     p_tids           tid[],
+    p_from           timestamptz,
+    p_to             timestamptz,
     p_ids            uuid[],
     p_claim_seqs     bigint[],
     p_batches        bigint[],
@@ -185,7 +190,7 @@ begin
 
     if cardinality(p_ids) > 0 then
         return query
-        select * from core.outbox_acknowledge(p_tids, p_ids, p_claim_seqs, '{}', '{}', null, true,
+        select * from core.outbox_acknowledge(p_tids, p_from, p_to, p_ids, p_claim_seqs, '{}', '{}', null, true,
             exists (select from core.claims c where c.batch = any (p_batches) and c.keyed));
     end if;
 
@@ -203,7 +208,7 @@ begin
                 progress        = t.progress,
                 lane            = nullif(t.lane, ''),
                 failed_at       = case when t.next = 'failed' then now() end,
-                cluster_id      = case when t.next = 'failed' then core.failure_cluster(
+                group_id        = case when t.next = 'failed' then core.failure_group(
                     o.event_type, o.source, o.target,
                     case when t.recorded then t.failure_class else o.failure_class end,
                     case when t.recorded then t.fingerprint else o.fingerprint end,
@@ -217,7 +222,7 @@ begin
             returning o.id)
         select t.id, null::bigint, null::bigint, null::bigint
         from unnest(p_undelivered) as t(id) where t.id not in (select m.id from moved m);
-        -- What somebody else can go on with at once is worth a ring.
+        -- What somebody else can go on with at once is worth a notification.
         if exists (
             select from unnest(p_next, p_delays, p_not_before) as t(next, delay, not_before)
             where t.next = 'pending' and coalesce(t.not_before, now() + t.delay) <= now() + interval '50 milliseconds') then
@@ -248,8 +253,8 @@ begin
     update core.claims c set ttl = p_ttl where c.batch = any (p_batches) and c.ttl <> p_ttl;
     update core.outbox o
     set claimed_at = now()
-    where o.ctid = any (array(
-        select h.ctid from core.outbox h join unnest(p_ids, p_claim_seqs, p_batches) as t(id, claim_seq, batch) on h.id = t.id
+    where o.id = any (array(
+        select h.id from core.outbox h join unnest(p_ids, p_claim_seqs, p_batches) as t(id, claim_seq, batch) on h.id = t.id
         where h.claim_seq = t.claim_seq and h.status = 'in_flight' and t.batch <> all (v_forgotten)
         for update of h skip locked));
     return query
@@ -311,7 +316,8 @@ $$;
 -- row is the lock: whoever else wants to run the same handler on the same key waits for this transaction's
 -- end. Measured: locking the events as well cost a third of the throughput or more, and protects nothing more.
 -- Returns nothing when all are fresh, else what became of each, in order.
-create function core.effect_enter(p_handler text, p_tids tid[], p_ids uuid[], p_claim_seqs bigint[], p_keys text[])
+create function core.effect_enter(p_handler text, p_tids tid[], p_from timestamptz, p_to timestamptz, p_ids uuid[],
+                                  p_claim_seqs bigint[], p_keys text[])
 returns setof text
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -331,7 +337,7 @@ declare
 begin
     select count(*) into v_rows
     from core.outbox o join unnest(p_ids, p_claim_seqs) as t(id, claim_seq) on o.id = t.id and o.claim_seq = t.claim_seq
-    where o.ctid = any (p_tids) and o.status = 'in_flight';
+    where o.ctid = any (p_tids) and o.occurred_at >= p_from and o.occurred_at <= p_to and o.status = 'in_flight';
     if v_rows = cardinality(p_ids) then
         v_held := p_ids;
     else
@@ -364,9 +370,9 @@ end
 $$;
 
 revoke all on function core.claims_forgotten(bigint[]), core.claims_close(bigint[]),
-    core.outbox_acknowledge(tid[], uuid[], bigint[], bigint[], bigint[], bigint, boolean, boolean),
+    core.outbox_acknowledge(tid[], timestamptz, timestamptz, uuid[], bigint[], bigint[], bigint[], bigint, boolean, boolean),
     core.outbox_acknowledge_by_id(uuid[], bigint[]),
-    core.outbox_settle(tid[], uuid[], bigint[], bigint[], bigint[], uuid[], bigint[], text[], boolean[], boolean[], interval[],
+    core.outbox_settle(tid[], timestamptz, timestamptz, uuid[], bigint[], bigint[], bigint[], uuid[], bigint[], text[], boolean[], boolean[], interval[],
         timestamptz[], text[], text[], text[], jsonb[], text[], text[], text[], uuid[], bigint, boolean),
     core.outbox_heartbeat(uuid[], bigint[], bigint[], interval), core.outbox_expired(int),
-    core.effect_enter(text, tid[], uuid[], bigint[], text[]) from public;
+    core.effect_enter(text, tid[], timestamptz, timestamptz, uuid[], bigint[], text[]) from public;

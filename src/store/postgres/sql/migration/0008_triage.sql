@@ -3,7 +3,7 @@
 
 -- The id of a group of failures; the first failure of a group makes its row, and the first of a day renews it. One
 -- transaction at a time may write rows, so that two that write several never wait for each other in a circle.
-create function core.failure_cluster(
+create function core.failure_group(
     p_event_type text, p_source text, p_target text, p_class text, p_fingerprint text, p_error text
 ) returns bigint
 language plpgsql volatile
@@ -16,18 +16,18 @@ declare
     v_fresh boolean;
 begin
     for v_try in 1..3 loop
-        select c.id, c.last_seen_at > now() - interval '1 day' into v_id, v_fresh from core.failure_clusters c
+        select c.id, c.last_seen_at > now() - interval '1 day' into v_id, v_fresh from core.failure_groups c
         where c.fingerprint = v_print and c.event_type = p_event_type and c.failure_class = v_class and c.source = p_source
           and coalesce(c.target, '') = coalesce(p_target, '');
         exit when v_fresh;
         perform pg_advisory_xact_lock(1936487787);
         if v_id is not null then
             -- Not found now: core.prune has just taken it.
-            update core.failure_clusters c set last_seen_at = now() where c.id = v_id;
+            update core.failure_groups c set last_seen_at = now() where c.id = v_id;
             exit when found;
             continue;
         end if;
-        insert into core.failure_clusters (event_type, source, target, failure_class, fingerprint, sample_error)
+        insert into core.failure_groups (event_type, source, target, failure_class, fingerprint, sample_error)
         values (p_event_type, p_source, p_target, v_class, v_print, coalesce(p_error, ''))
         on conflict do nothing
         returning id into v_id;
@@ -48,7 +48,7 @@ begin
     if coalesce(p_reason, '') = '' then
         raise exception 'reason: say why' using errcode = 'SL422';
     end if;
-    update core.failure_clusters
+    update core.failure_groups
     set acknowledged_at = case when p_known then now() end,
         acknowledged_by = case when p_known then p_actor else '' end,
         acknowledged_reason = case when p_known then p_reason else '' end
@@ -65,17 +65,17 @@ end
 $$;
 
 -- The part of a filter that a group answers.
-create function core.cluster_matches(p_cluster core.failure_clusters, p_filter jsonb) returns boolean
+create function core.group_matches(p_group core.failure_groups, p_filter jsonb) returns boolean
 language sql stable parallel safe
 as $$
-    select (p_filter ->> 'event_type' is null or p_cluster.event_type = p_filter ->> 'event_type')
-       and (p_filter ->> 'type_prefix' is null or starts_with(p_cluster.event_type, p_filter ->> 'type_prefix'))
-       and (p_filter ->> 'source' is null or p_cluster.source = p_filter ->> 'source')
-       and (p_filter ->> 'target' is null or p_cluster.target = p_filter ->> 'target')
+    select (p_filter ->> 'event_type' is null or p_group.event_type = p_filter ->> 'event_type')
+       and (p_filter ->> 'type_prefix' is null or starts_with(p_group.event_type, p_filter ->> 'type_prefix'))
+       and (p_filter ->> 'source' is null or p_group.source = p_filter ->> 'source')
+       and (p_filter ->> 'target' is null or p_group.target = p_filter ->> 'target')
        -- `timeout` finds TimeoutError.
        and (p_filter ->> 'error_class' is null
-            or lower(p_cluster.failure_class) in (lower(p_filter ->> 'error_class'), lower(p_filter ->> 'error_class') || 'error'))
-       and (p_filter ->> 'fingerprint' is null or p_cluster.fingerprint = p_filter ->> 'fingerprint')
+            or lower(p_group.failure_class) in (lower(p_filter ->> 'error_class'), lower(p_filter ->> 'error_class') || 'error'))
+       and (p_filter ->> 'fingerprint' is null or p_group.fingerprint = p_filter ->> 'fingerprint')
 $$;
 
 -- The rest of it, for a dead letter. `except` names events that are not meant: "all of these, except those three".
@@ -92,7 +92,7 @@ as $$
        and (p_filter -> 'except' is null or not (p_filter -> 'except') ? p_event.id::text)
 $$;
 
--- Adds the closed cycle of an event to its history. Bounded: the first entry and the latest ones stay.
+-- Adds what an event went through before this replay to its history. Bounded: the first entry and the latest ones stay.
 create function core.failure_history_after(
     p_event core.outbox, p_new_generation bigint, p_actor text, p_reason text, p_operation uuid, p_most int
 ) returns jsonb
@@ -129,12 +129,12 @@ as $$
 declare
     v_most int := greatest(coalesce((select s.value::int from core.settings s where s.key = 'failure_history_max'), 50), 2);
 begin
-    perform from core.failure_clusters c
-    where c.id in (select o.cluster_id from core.outbox o where o.id = any (p_ids)) order by c.id for update;
-    update core.failure_clusters c
+    perform from core.failure_groups c
+    where c.id in (select o.group_id from core.outbox o where o.id = any (p_ids)) order by c.id for update;
+    update core.failure_groups c
     set replayed = c.replayed + n.events
-    from (select o.cluster_id, count(*) as events from core.outbox o where o.id = any (p_ids) group by o.cluster_id) n
-    where c.id = n.cluster_id;
+    from (select o.group_id, count(*) as events from core.outbox o where o.id = any (p_ids) group by o.group_id) n
+    where c.id = n.group_id;
 
     return query
     with old as (
@@ -143,7 +143,7 @@ begin
     moved as (
         update core.outbox o
         set status = 'pending', generation = p_new_generation, attempts = 0, last_error = null, failure_class = null, fingerprint = null,
-            first_failed_at = null, failed_at = null, cluster_id = null, claimed_at = null, claimed_by = null, retry_after = now(),
+            first_failed_at = null, failed_at = null, group_id = null, claimed_at = null, claimed_by = null, retry_after = now(),
             delivered_at = null, progress = null, lane = '',
             failure_history = core.failure_history_after(o, p_new_generation, p_actor, p_reason, p_operation, v_most),
             channel = case when o.channel = 'outbox_gen_' || o.generation or o.channel like 'outbox\_gen\_' || o.generation || '\_%'
@@ -152,12 +152,13 @@ begin
         where o.id = any (p_ids)
         returning o.id)
     select old.id, old.cycle, old.attempts, old.generation from old join moved on moved.id = old.id;
-    perform pg_notify(c.channel, case when cardinality(p_ids) = 1 then p_ids[1]::text else '' end)
+    -- Without the id: only an INSERT names its event, and who inserted it takes that for the echo of its own publish.
+    perform pg_notify(c.channel, '')
     from (select distinct o.channel from core.outbox o where o.id = any (p_ids)) c;
 end
 $$;
 
--- Closes the failed cycle of an event and makes it pending again, in place. Returns what it did.
+-- Writes what failed into the event's history and makes it pending again, in place. Returns what it did.
 create function core.outbox_replay_as(
     p_event_id       uuid,
     p_new_generation bigint,
@@ -242,8 +243,8 @@ language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$ select core.outbox_tombstone(p_event_id, false, p_actor, 'sql', p_reason) $$;
 
-revoke all on function core.failure_cluster(text, text, text, text, text, text),
-    core.failure_acknowledge(text, boolean, text, text, text), core.cluster_matches(core.failure_clusters, jsonb),
+revoke all on function core.failure_group(text, text, text, text, text, text),
+    core.failure_acknowledge(text, boolean, text, text, text), core.group_matches(core.failure_groups, jsonb),
     core.dead_matches(core.outbox, jsonb), core.failure_history_after(core.outbox, bigint, text, text, uuid, int),
     core.outbox_reset(uuid[], bigint, text, text, uuid), core.outbox_replay_as(uuid, bigint, text, text, text),
     core.outbox_replay(uuid, bigint, text), core.outbox_tombstone(uuid, boolean, text, text, text),

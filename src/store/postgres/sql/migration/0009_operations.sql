@@ -1,7 +1,7 @@
 -- Bulk changes of dead letters: a frozen set, carried out in bounded steps that survive a crash. Functions only: runs in
 -- milliseconds.
 
--- The number of the last closed cycle, 0 for none.
+-- The number of the last replay, 0 for none.
 create function core.last_cycle(p_history jsonb) returns int
 language sql immutable
 as $$ select coalesce((p_history -> -1 ->> 'cycle')::int, 0) $$;
@@ -62,16 +62,16 @@ begin
         -- Index outbox_tombstones.
         insert into core.operation_items (operation_id, place, event_id, claim_seq, cycle)
         select p_id, row_number() over (order by f.seq), f.id, f.claim_seq, core.last_cycle(f.failure_history)
-        from (select o.* from core.outbox o join core.failure_clusters c on c.id = o.cluster_id
+        from (select o.* from core.outbox o join core.failure_groups c on c.id = o.group_id
               where o.deleted_at is not null and o.status = 'failed'
-                and core.cluster_matches(c, p_filter) and core.dead_matches(o, p_filter) limit v_limit) f;
+                and core.group_matches(c, p_filter) and core.dead_matches(o, p_filter) limit v_limit) f;
     else
-        -- Index outbox_dead_clusters.
+        -- Index outbox_dead_groups.
         insert into core.operation_items (operation_id, place, event_id, claim_seq, cycle)
         select p_id, row_number() over (order by f.seq), f.id, f.claim_seq, core.last_cycle(f.failure_history)
-        from (select o.* from core.outbox o join core.failure_clusters c on c.id = o.cluster_id
+        from (select o.* from core.outbox o join core.failure_groups c on c.id = o.group_id
               where o.failed_at is not null and o.deleted_at is null
-                and core.cluster_matches(c, p_filter) and core.dead_matches(o, p_filter) limit v_limit) f;
+                and core.group_matches(c, p_filter) and core.dead_matches(o, p_filter) limit v_limit) f;
     end if;
     update core.operations o
     set total = (select count(*) from core.operation_items i where i.operation_id = p_id)

@@ -39,6 +39,54 @@ begin
 end
 $$;
 
+-- What is swept event by event: all that occurred before `below` or not before `above`. On the plain table that is everything.
+-- Where there are partitions it is what no month holds: the oldest partition, which was the table, and the default one. A month
+-- goes as a whole (core.partition_upkeep).
+create function core.swept_one_by_one(out below timestamptz, out above timestamptz)
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if core.outbox_partitioned() then
+        select coalesce(min(p.until) filter (where p.since is null), min(p.since)), max(p.until) into below, above
+        from core.partitions() p where not p.is_default;
+    end if;
+    below := coalesce(below, 'infinity');
+    above := coalesce(above, 'infinity');
+end
+$$;
+
+-- The next events to tombstone, locked.
+create function core.sweep_next(p_active interval, p_limit int) returns table (id uuid, failed boolean)
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_below timestamptz;
+    v_above timestamptz;
+    v_rows  int;
+begin
+    select s.below, s.above into v_below, v_above from core.swept_one_by_one() s;
+    -- Index outbox_age. Old events that are not finished, or were delivered late, stay at its head; they are few.
+    return query
+    select o.id, o.status = 'failed' from core.outbox o
+    where o.deleted_at is null and o.published_at is not null and greatest(o.published_at, o.failed_at, o.restored_at) <= now() - p_active
+      and o.status in ('delivered', 'failed') and coalesce(o.delivered_at, '-infinity') <= now() - p_active
+      and (o.occurred_at < v_below or o.occurred_at >= v_above)
+    order by greatest(o.published_at, o.failed_at, o.restored_at) limit p_limit for update skip locked;
+    get diagnostics v_rows = row_count;
+    if v_below < 'infinity' then
+        -- The dead letters of the months. Index outbox_dead.
+        return query
+        select o.id, true from core.outbox o
+        where o.deleted_at is null and o.failed_at <= now() - p_active and o.status = 'failed'
+          and greatest(o.published_at, o.failed_at, o.restored_at) <= now() - p_active
+          and o.occurred_at >= v_below and o.occurred_at < v_above
+        order by o.failed_at limit p_limit - v_rows for update skip locked;
+    end if;
+end
+$$;
+
 -- One bounded batch of retention, audited where it took something. An event is as old as the latest of: when it was
 -- published, delivered, failed, restored. Its business time, which the publisher chooses, has no part in it. A dedup row
 -- stays while its event is there, so it outlives every replay.
@@ -86,12 +134,7 @@ begin
         delete from core.outbox o where o.id = any (v_ids);
     end if;
 
-    -- Index outbox_age. Old events that are not finished, or were delivered late, stay at its head; they are few.
-    select coalesce(array_agg(t.id), '{}'), count(*) filter (where t.status = 'failed') into v_ids, v_failed
-    from (select o.id, o.status from core.outbox o
-          where o.deleted_at is null and greatest(o.published_at, o.failed_at, o.restored_at) <= now() - p_active
-            and o.status in ('delivered', 'failed') and coalesce(o.delivered_at, '-infinity') <= now() - p_active
-          order by greatest(o.published_at, o.failed_at, o.restored_at) limit p_limit for update skip locked) t;
+    select coalesce(array_agg(t.id), '{}'), count(*) filter (where t.failed) into v_ids, v_failed from core.sweep_next(p_active, p_limit) t;
     tombstoned := cardinality(v_ids);
     failed := failed + v_failed;
     if not p_dry_run then
@@ -134,14 +177,14 @@ begin
     get diagnostics cursors = row_count;
     delete from core.claim_heads h where not exists (select from core.claim_cursors c where c.group_key = h.group_key);
 
-    -- Index outbox_dead_clusters. What fails meanwhile renews the row first, and the row is asked again.
-    delete from core.failure_clusters c
+    -- Index outbox_dead_groups. What fails meanwhile renews the row first, and the row is asked again.
+    delete from core.failure_groups c
     where c.last_seen_at < now() - greatest(p_kept, interval '1 day') - interval '1 day'
-      and not exists (select from core.outbox o where o.cluster_id = c.id and o.failed_at is not null and o.deleted_at is null);
+      and not exists (select from core.outbox o where o.group_id = c.id and o.failed_at is not null and o.deleted_at is null);
     get diagnostics failure_groups = row_count;
     return next;
 end
 $$;
 
-revoke all on function core.retention_check(interval, interval, interval, interval), core.prune(text[], interval),
+revoke all on function core.retention_check(interval, interval, interval, interval), core.prune(text[], interval), core.swept_one_by_one(), core.sweep_next(interval, int),
     core.outbox_sweep(interval, interval, interval, interval, int, boolean, text, text, text) from public;

@@ -94,10 +94,10 @@ create table outbox (
       check (case when json_valid(progress) then json_type(progress) = 'array' else progress is null end),
   -- The one scope whose workers can go on with the event; empty: any.
   lane text not null default '',
-  -- When the current cycle failed, and in which group of failures; null in every other state. Kept by the
+  -- When it failed since the last replay, and in which group of failures; null in every other state. Kept by the
   -- outbox_failure_* triggers, whoever writes.
   failed_at text,
-  cluster_id integer,
+  group_id integer,
   -- Of a pending event with an ordering key: 1 when a subscription of its generation matches it. Later events of its
   -- key wait for no other. Kept by the outbox_key_* and subscriptions_* triggers, so that a publish or a settle finds
   -- the head of a key by index, however many events that nobody wants lie before it.
@@ -131,9 +131,9 @@ create index outbox_due on outbox (generation, key_blocked, retry_after, seq, oc
 
 -- The dead letters, newest failure first, and those of one group. The trailing columns answer filters and
 -- counts from the index.
-create index outbox_dead on outbox (failed_at, seq, cluster_id, generation)
+create index outbox_dead on outbox (failed_at, seq, group_id, generation)
   where failed_at is not null and deleted_at is null;
-create index outbox_dead_cluster on outbox (cluster_id, failed_at, seq, generation)
+create index outbox_dead_group on outbox (group_id, failed_at, seq, generation)
   where failed_at is not null and deleted_at is null;
 
 -- The pending events of a key: those that somebody subscribes to, then the others.
@@ -235,7 +235,7 @@ create table sinks (
 
 -- One row per group of failures that was ever seen. A failed event without class or fingerprint counts as
 -- class Error with an empty fingerprint.
-create table failure_clusters (
+create table failure_groups (
   id integer primary key autoincrement, -- a number is not given out again: tombstones may still name it
   event_type text not null,
   source text not null,
@@ -250,8 +250,8 @@ create table failure_clusters (
   acknowledged_by text not null default '',
   acknowledged_reason text not null default ''
 ) strict;
-create unique index failure_clusters_kind
-  on failure_clusters (fingerprint, event_type, source, coalesce(target, ''), failure_class);
+create unique index failure_groups_kind
+  on failure_groups (fingerprint, event_type, source, coalesce(target, ''), failure_class);
 
 -- A bulk change of dead letters: planned, then carried out by whoever holds the lease.
 create table operations (

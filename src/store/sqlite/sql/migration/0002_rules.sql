@@ -38,7 +38,7 @@ begin
     when old.status <> 'pending' and new.status = 'pending' and new.retry_after is null
       then raise(abort, 'an event that becomes pending again must have retry_after set')
     when old.status = 'failed' and new.status = 'pending' and new.failure_history = old.failure_history
-      then raise(abort, 'a replay must record the cycle that it closes in failure_history')
+      then raise(abort, 'a replay must record in failure_history what it replays')
   end;
 end;
 
@@ -58,7 +58,7 @@ begin
   select raise(abort, 'the audit is append-only: a record cannot be deleted');
 end;
 
--- Dead letters: failed_at and cluster_id are set while an event is failed, whoever writes. The first event of a group
+-- Dead letters: failed_at and group_id are set while an event is failed, whoever writes. The first event of a group
 -- makes its row.
 create trigger outbox_failure_insert after insert on outbox when new.status = 'failed'
 begin
@@ -71,23 +71,23 @@ begin
   update outbox set failed_at = strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000Z' where seq = new.seq;
 end;
 
-create trigger outbox_failure_cluster after update of failed_at on outbox
-  when new.status = 'failed' and new.failed_at is not null and new.cluster_id is null
+create trigger outbox_failure_group after update of failed_at on outbox
+  when new.status = 'failed' and new.failed_at is not null and new.group_id is null
 begin
-  update failure_clusters
+  update failure_groups
   set last_seen_at = max(last_seen_at, new.failed_at)
   where fingerprint = coalesce(new.fingerprint, '') and event_type = new.event_type and source = new.source
     and coalesce(target, '') = coalesce(new.target, '') and failure_class = coalesce(new.failure_class, 'Error');
-  insert into failure_clusters (event_type, source, target, failure_class, fingerprint, sample_error, first_seen_at, last_seen_at)
+  insert into failure_groups (event_type, source, target, failure_class, fingerprint, sample_error, first_seen_at, last_seen_at)
   select new.event_type, new.source, new.target, coalesce(new.failure_class, 'Error'), coalesce(new.fingerprint, ''),
          coalesce(new.last_error, ''), new.failed_at, new.failed_at
   where not exists (
-    select 1 from failure_clusters
+    select 1 from failure_groups
     where fingerprint = coalesce(new.fingerprint, '') and event_type = new.event_type and source = new.source
       and coalesce(target, '') = coalesce(new.target, '') and failure_class = coalesce(new.failure_class, 'Error'));
   update outbox
-  set cluster_id = (
-    select id from failure_clusters
+  set group_id = (
+    select id from failure_groups
     where fingerprint = coalesce(new.fingerprint, '') and event_type = new.event_type and source = new.source
       and coalesce(target, '') = coalesce(new.target, '') and failure_class = coalesce(new.failure_class, 'Error'))
   where seq = new.seq;
@@ -96,16 +96,16 @@ end;
 -- A dead letter that is restored may have outlived the row of its group.
 create trigger outbox_failure_restored after update of deleted_at on outbox
   when new.status = 'failed' and old.deleted_at is not null and new.deleted_at is null
-    and not exists (select 1 from failure_clusters where id = new.cluster_id)
+    and not exists (select 1 from failure_groups where id = new.group_id)
 begin
-  update outbox set cluster_id = null, failed_at = new.failed_at where seq = new.seq;
+  update outbox set group_id = null, failed_at = new.failed_at where seq = new.seq;
 end;
 
 create trigger outbox_failure_end after update of status on outbox
   when old.status = 'failed' and new.status <> 'failed'
 begin
-  update failure_clusters set replayed = replayed + 1 where id = old.cluster_id;
-  update outbox set failed_at = null, cluster_id = null where seq = new.seq and failed_at is not null;
+  update failure_groups set replayed = replayed + 1 where id = old.group_id;
+  update outbox set failed_at = null, group_id = null where seq = new.seq and failed_at is not null;
 end;
 
 -- Ordering keys.

@@ -1,6 +1,6 @@
 -- Freezes the dead letters that match, in insert order; the walk of dead_list.
 with wanted (id) as materialized (
-  select id from failure_clusters
+  select id from failure_groups
   where {{group_filter}})
 insert into operation_items (operation_id, place, event_id, claim_seq, cycle)
 select :operation_id, row_number() over (order by seq), id, claim_seq,
@@ -8,7 +8,7 @@ select :operation_id, row_number() over (order by seq), id, claim_seq,
 from outbox
 where failed_at is not null and deleted_at is null
   and failed_at >= :since and (failed_at, seq) < (:before, :before_seq)
-  and +cluster_id in wanted
+  and +group_id in wanted
 {{dead_filter}}
 order by seq
 limit :limit

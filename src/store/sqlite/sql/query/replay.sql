@@ -1,10 +1,10 @@
--- failed -> pending in place: the closed cycle goes into failure_history, which keeps its first entry
+-- failed -> pending in place: what failed goes into failure_history, which keeps its first entry
 -- and the latest ones up to settings.failure_history_max. claim_seq is not reset. A channel composed
 -- from the old generation follows the event to the new one. outbox_failure_end counts it.
 update outbox
 set status = 'pending', generation = :new_generation, retry_after = :now, attempts = 0,
     last_error = null, failure_class = null, fingerprint = null, first_failed_at = null,
-    failed_at = null, cluster_id = null, claimed_at = null, claimed_by = null, delivered_at = null, progress = null, lane = '',
+    failed_at = null, group_id = null, claimed_at = null, claimed_by = null, delivered_at = null, progress = null, lane = '',
     channel = case
       when channel = 'outbox_gen_' || generation or channel glob 'outbox_gen_' || generation || '_*'
       then 'outbox_gen_' || :new_generation || substr(channel, length('outbox_gen_' || generation) + 1)

@@ -1,4 +1,4 @@
--- in_flight -> failed, fenced by claim_seq; outbox_failure_cluster finds its kind. claimed_at stays: when the
+-- in_flight -> failed, fenced by claim_seq; outbox_failure_group finds its kind. claimed_at stays: when the
 -- attempt that failed began.
 update outbox
 set status = 'failed', claim_expires_at = null,

@@ -1,0 +1,1 @@
+lock table core.outbox in access exclusive mode
