@@ -4,6 +4,7 @@
 
 #include "config/addresses.hpp"
 #include "config/declare.hpp"
+#include "config/declare_broker.hpp"
 #include "core/ip_address.hpp"
 #include "core/try.hpp"
 #include "core/words.hpp"
@@ -11,11 +12,10 @@
 namespace sluice::config {
 namespace {
 
-constexpr std::array<std::string_view, 3> kSinkKinds{"http", "exec", "log"};
+constexpr std::array<std::string_view, 5> kSinkKinds{"http", "nats", "redis", "exec", "log"};
 constexpr std::array<std::string_view, 3> kBodyFormats{"envelope", "cloudevents_binary", "cloudevents_structured"};
 constexpr Bounds<int> kStatuses{300, 599};
 constexpr Bounds<int> kSinkConcurrency{1, 1'000};
-constexpr Bounds<int> kBreakerFailures{1, 10'000};
 constexpr Bounds<double> kSinkRates{0.001, 1'000'000};
 
 // What the sink itself says in its requests.
@@ -77,8 +77,7 @@ void read_http(TableReader& reader, SecretReader& secrets, SinkConfig& sink) {
   sink.connect_timeout = reader.duration("connect_timeout").value_or(sink.connect_timeout);
   read_allowed(reader, sink);
   read_statuses(reader, sink);
-  sink.breaker_failures = reader.integer("breaker_failures", kBreakerFailures).value_or(sink.breaker_failures);
-  sink.breaker_rest = reader.duration("breaker_rest").value_or(sink.breaker_rest);
+  read_breaker(reader, sink);
 }
 
 void read_exec(TableReader& reader, const DeclareContext& context, SinkConfig& sink) {
@@ -107,16 +106,19 @@ Result<Declared<SinkConfig>> declare_sink(const FileTable& table, const DeclareC
                                      " is no name of a sink; write lower-case letters, digits, '_' and '-'");
   }
   const auto kind = reader.choice("kind", kSinkKinds);
-  if (!reader.has("kind")) reader.refuse("kind", "is missing; write kind = \"http\", \"exec\" or \"log\"");
+  if (!reader.has("kind"))
+    reader.refuse("kind", "is missing; write kind = \"http\", \"nats\", \"redis\", \"exec\" or \"log\"");
   // Which keys are known depends on it.
   if (reader.failed()) return reader.first_error();
   sink.kind = static_cast<SinkConfig::Kind>(*kind);
-  if (sink.kind != SinkConfig::Kind::log) {
-    sink.timeout = reader.duration("timeout").value_or(sink.timeout);
+  const bool is_broker = sink.kind == SinkConfig::Kind::nats || sink.kind == SinkConfig::Kind::redis;
+  if (sink.kind != SinkConfig::Kind::log) sink.timeout = reader.duration("timeout").value_or(sink.timeout);
+  if (sink.kind == SinkConfig::Kind::http || sink.kind == SinkConfig::Kind::exec) {
     sink.concurrency = reader.integer("concurrency", kSinkConcurrency).value_or(0);
   }
   sink.rate = reader.number("rate", kSinkRates).value_or(0);
   if (sink.kind == SinkConfig::Kind::http) read_http(reader, secrets, sink);
+  if (is_broker) read_broker(reader, secrets, sink);
   if (sink.kind == SinkConfig::Kind::exec) read_exec(reader, context, sink);
   SLUICE_CHECK(reader.finish());
   return Declared<SinkConfig>{std::move(sink), secrets.missing()};

@@ -52,7 +52,7 @@ TEST_F(Declaring, AMistypedKeyIsNamedWithTheNearest) {
 
 TEST_F(Declaring, ASinkNeedsAKindAndAnAddress) {
   EXPECT_THAT(refusal("[sinks.shop]\nurl = \"https://a\"\n"), HasSubstr("sinks.shop.kind is missing"));
-  EXPECT_THAT(refusal("[sinks.shop]\nkind = \"htpp\"\n"), HasSubstr("http, exec, log"));
+  EXPECT_THAT(refusal("[sinks.shop]\nkind = \"htpp\"\n"), HasSubstr("http, nats, redis, exec, log"));
   EXPECT_THAT(refusal("[sinks.shop]\nkind = \"http\"\n"), StartsWith("f.toml:1:8: sinks.shop.url is missing"));
   EXPECT_THAT(refusal("[sinks.shop]\nkind = \"http\"\nurl = \"ftp://a\"\n"), HasSubstr("https://"));
   EXPECT_THAT(refusal("[sinks.Shop]\nkind = \"log\"\n"), StartsWith("f.toml:1:8: sinks.Shop is no name"));

@@ -65,7 +65,7 @@ bool only_from_hooks(std::span<const std::string> event_types, std::span<const H
 
 /// `[sinks.NAME]`
 struct SinkConfig {
-  enum class Kind { http, exec, log };
+  enum class Kind { http, nats, redis, exec, log };
   enum class Format { envelope, cloudevents_binary, cloudevents_structured };
   std::string name;
   Kind kind = Kind::log;
@@ -81,6 +81,19 @@ struct SinkConfig {
   std::vector<int> transient;      ///< statuses that are retried although they would fail it
   int breaker_failures = 10;       ///< in a row, before the circuit opens
   Duration breaker_rest = std::chrono::seconds{30};
+  // nats, redis
+  std::vector<Secret> servers;  ///< URLs, which may hold a password; of Redis one
+  std::string address;          ///< the subject or the stream, an AddressTemplate
+  std::string user;
+  Secret password;
+  Secret token;
+  std::string credentials_file;
+  std::string tls_ca;
+  std::string tls_cert;
+  std::string tls_key;
+  std::string tls_server_name;
+  Duration duplicate_window = std::chrono::hours{2};  ///< redis: how long an id is remembered
+  int max_messages = 0;                               ///< redis: 0 is no limit
   // exec
   std::vector<std::string> command;  ///< an absolute path and its arguments; no shell
   // all

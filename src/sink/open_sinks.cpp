@@ -2,7 +2,11 @@
 
 #include <utility>
 
+#include "broker/open_broker.hpp"
+#include "core/address_template.hpp"
+#include "core/redact.hpp"
 #include "core/try.hpp"
+#include "sink/broker/broker_sink.hpp"
 #include "sink/exec/exec_sink.hpp"
 #include "sink/http/http_sink.hpp"
 #include "sink/log/log_sink.hpp"
@@ -59,16 +63,76 @@ std::unique_ptr<Sink> open_exec(const SinkConfig& sink, const Clock& clock) {
   return open_exec_sink(std::move(options));
 }
 
-std::shared_ptr<Sink> open(const SinkConfig& sink, const telemetry::Logger& logger, const Clock& clock) {
+MessageFormat message_format_of(SinkConfig::Format format) {
+  switch (format) {
+    case SinkConfig::Format::envelope:
+      return MessageFormat::envelope;
+    case SinkConfig::Format::cloudevents_binary:
+      return MessageFormat::cloudevents_binary;
+    case SinkConfig::Format::cloudevents_structured:
+      return MessageFormat::cloudevents_structured;
+  }
+  return MessageFormat::cloudevents_binary;
+}
+
+broker::BrokerOptions broker_options(const SinkConfig& sink) {
+  broker::BrokerOptions options;
+  for (const config::Secret& url : sink.servers) options.urls.push_back(url.reveal());
+  options.user = sink.user;
+  options.password = sink.password.reveal();
+  options.token = sink.token.reveal();
+  options.credentials_file = sink.credentials_file;
+  options.tls_ca = sink.tls_ca;
+  options.tls_cert = sink.tls_cert;
+  options.tls_key = sink.tls_key;
+  options.tls_server_name = sink.tls_server_name;
+  options.connect_timeout = sink.connect_timeout;
+  options.client_name = "sluice-" + sink.name;
+  options.duplicate_window = sink.duplicate_window;
+  options.max_messages = sink.max_messages;
+  return options;
+}
+
+Result<std::shared_ptr<Sink>> open_on_broker(const SinkConfig& sink, const Clock& clock) {
+  const auto here = [&](Error error) {
+    error.message = sink.where + ": sinks." + sink.name + '.' + error.message;
+    error.field = "sinks." + sink.name + '.' + error.field;
+    return error;
+  };
+  auto opened = broker::open_broker(broker_options(sink));
+  if (!opened) return here(opened.error());
+  const bool nats = sink.kind == SinkConfig::Kind::nats;
+  auto address = AddressTemplate::parse(sink.address, nats ? "subject" : "stream");
+  if (!address) return here(address.error());
+  BrokerSinkOptions options;
+  options.name = sink.name;
+  options.kind = nats ? "nats" : "redis";
+  options.target = redact_address(sink.servers.front().reveal());
+  options.broker = *std::move(opened);
+  options.address = *std::move(address);
+  options.format = message_format_of(sink.format);
+  options.timeout = sink.timeout;
+  options.breaker.failures = sink.breaker_failures;
+  options.breaker.rest = sink.breaker_rest;
+  options.rate = sink.rate;
+  options.clock = clock;
+  return std::shared_ptr<Sink>{open_broker_sink(std::move(options))};
+}
+
+Result<std::shared_ptr<Sink>> open(const SinkConfig& sink, const telemetry::Logger& logger, const Clock& clock) {
   switch (sink.kind) {
     case SinkConfig::Kind::http:
-      return open_http(sink, clock);
+      return std::shared_ptr<Sink>{open_http(sink, clock)};
+    case SinkConfig::Kind::nats:
+    case SinkConfig::Kind::redis:
+      return open_on_broker(sink, clock);
     case SinkConfig::Kind::exec:
-      return open_exec(sink, clock);
+      return std::shared_ptr<Sink>{open_exec(sink, clock)};
     case SinkConfig::Kind::log:
-      return std::make_shared<LogSink>(logger, LogSinkOptions{.name = sink.name, .rate = sink.rate, .clock = clock});
+      break;
   }
-  return nullptr;
+  return std::shared_ptr<Sink>{
+      std::make_shared<LogSink>(logger, LogSinkOptions{.name = sink.name, .rate = sink.rate, .clock = clock})};
 }
 
 }  // namespace
@@ -78,7 +142,10 @@ Result<Sinks> open_sinks(const config::Config& config, const telemetry::Logger& 
   const config::Declarations& declared = config.declared;
   if (declared.missing) return *declared.missing;
   Sinks sinks;
-  for (const SinkConfig& sink : declared.sinks) sinks.emplace(sink.name, open(sink, logger, clock));
+  for (const SinkConfig& sink : declared.sinks) {
+    SLUICE_TRY(auto opened, open(sink, logger, clock));
+    sinks.emplace(sink.name, std::move(opened));
+  }
   if (!sinks.contains("log")) sinks.emplace("log", std::make_shared<LogSink>(logger, LogSinkOptions{.clock = clock}));
   return sinks;
 }

@@ -18,7 +18,8 @@ namespace sluice::sink {
 using Sinks = std::map<std::string, std::shared_ptr<Sink>>;
 
 /// Every declared sink by its name, and `log`, which is there unless another has taken its name. `clock` is the store's
-/// time. An error means that a secret is not in the environment.
+/// time. An error means that a secret is not in the
+/// environment, or that a broker's address cannot be.
 Result<Sinks> open_sinks(const config::Config& config, const telemetry::Logger& logger,
                          const std::function<Timestamp()>& clock = host::wall_clock);
 

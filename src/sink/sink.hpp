@@ -31,7 +31,7 @@ constexpr std::string_view name(SinkState state) { return kSinkStates[static_cas
 
 struct SinkStatus {
   std::string name;
-  std::string kind;    ///< http, exec, log
+  std::string kind;    ///< http, nats, redis, exec, log
   std::string target;  ///< for people, without secrets
   SinkState state = SinkState::active;
   std::int64_t in_flight = 0;

@@ -75,7 +75,7 @@ struct OpenPublisher {
 /// A sink as a configuration declares it.
 struct SinkDeclaration {
   std::string name;
-  std::string kind;                   ///< http, exec, log
+  std::string kind;                   ///< http, nats, redis, exec, log
   std::string target;                 ///< for people, without secrets
   std::vector<std::string> handlers;  ///< names of the subscriptions that it serves
 };

@@ -24,6 +24,7 @@ CONTROLS = {
     "http_test": "RouterTest.FindsByMethodAndPath",
     "ops_test": "Generations.ThePreviewOfAnAllocationIsTheNextNumber",
     "sqlite_store_test": "Checkpoints.WhoWritesKeepsTheLogShort",
+    "broker_test": "OpenBroker.RefusesWhatCannotBe",
     "unit_test": "Uuid.TextReadsBackInEitherCase",
 }
 
@@ -39,6 +40,7 @@ GENERATIONS = "src/store/postgres/sql/migration/0010_generations.sql"
 RETENTION = "src/store/postgres/sql/migration/0011_retention.sql"
 PATROL = "src/store/postgres/sql/migration/0012_patrol.sql"
 PG = "src/store/postgres/"
+BROKER = "src/broker/"
 SQLITE = "src/store/sqlite/sql/query/"
 
 
@@ -53,3 +55,7 @@ def integration(name, guard, test, *edits):
 
 def interleaved(name, guard, test, *edits, control="CrashOfAPublisher", orders=""):
     return Mutant(name, guard, "interleaving_test", "Interleaving." + test, edits, "Interleaving." + control, orders=orders)
+
+
+def brokered(name, guard, test, *edits):
+    return Mutant(name, guard, "broker_test", test, edits)

@@ -5,6 +5,7 @@ A text stands in its file exactly once.
 """
 from mutant import (CLAIM, GENERATIONS, OPERATIONS, ORDERING, PATROL, PG, PUBLISH, RETENTION, RULES, SETTLE, SQLITE, SUBSCRIPTIONS, TRIAGE, Mutant,
                     contract, integration, interleaved)
+from table_brokers import BROKERS
 from table_ends import ENDS
 from table_ladder import LADDER
 from table_partitions import PARTITIONS
@@ -383,4 +384,4 @@ GATES = [
            (("src/http/access.cpp", "if (crypto::equal(token.digest, digest)) found", "if (crypto::equal(token.digest, digest) || !found) found"),)),
 ]
 
-MUTANTS = FENCES + ONCE + MARK + KEYS + PATROLS + WAKING + GATES + ENDS + PARTITIONS + LADDER
+MUTANTS = FENCES + ONCE + MARK + KEYS + PATROLS + WAKING + GATES + ENDS + PARTITIONS + LADDER + BROKERS

@@ -16,18 +16,6 @@ namespace {
 // Receivers refuse signatures that are older than five minutes.
 constexpr Duration kOldSignature = std::chrono::minutes{1};
 
-SinkState state_of(CircuitBreaker::State state) {
-  switch (state) {
-    case CircuitBreaker::State::closed:
-      return SinkState::active;
-    case CircuitBreaker::State::open:
-      return SinkState::open;
-    case CircuitBreaker::State::half_open:
-      return SinkState::half_open;
-  }
-  return SinkState::active;
-}
-
 http_client::HttpClientOptions client_options(const HttpSinkOptions& options) {
   http_client::HttpClientOptions client;
   client.url = options.url;

@@ -13,7 +13,7 @@
 
 #include "core/ip_address.hpp"
 #include "host/entropy.hpp"
-#include "sink/http/circuit_breaker.hpp"
+#include "sink/circuit_breaker.hpp"
 #include "sink/http/http_verdict.hpp"
 #include "sink/http/request.hpp"
 #include "sink/sink.hpp"

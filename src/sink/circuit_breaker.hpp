@@ -7,6 +7,7 @@
 #include <optional>
 
 #include <sluice/time.hpp>
+#include "sink/sink.hpp"
 
 namespace sluice::sink {
 
@@ -43,5 +44,18 @@ class CircuitBreaker {
   bool trying_ = false;
   Timestamp resumes_at_{};
 };
+
+/// How a sink whose circuit is so is described.
+constexpr SinkState state_of(CircuitBreaker::State state) {
+  switch (state) {
+    case CircuitBreaker::State::closed:
+      return SinkState::active;
+    case CircuitBreaker::State::open:
+      return SinkState::open;
+    case CircuitBreaker::State::half_open:
+      return SinkState::half_open;
+  }
+  return SinkState::active;
+}
 
 }  // namespace sluice::sink

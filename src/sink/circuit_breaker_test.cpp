@@ -1,4 +1,4 @@
-#include "sink/http/circuit_breaker.hpp"
+#include "sink/circuit_breaker.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,125 @@
+// What only NATS has: streams that are missing or small, tokens, TLS, several servers.
+#include <cstdlib>
+#include <fstream>
+
+#include "tests/broker/broker_fixture.hpp"
+
+namespace sluice::test {
+namespace {
+
+using broker::BrokerOptions;
+using broker::OutgoingMessage;
+using testing::HasSubstr;
+
+std::vector<OutgoingMessage> one_message() { return {{"sluice.3.order.paid", "id-1", {}, "{}"}}; }
+
+TEST(NatsBroker, WithoutAStreamNothingIsTakenAndTheFixIsSaid) {
+  const NatsServer server;
+  const auto broker = opened({.urls = {server.url()}});
+  const auto outcomes = broker->publish(one_message(), 5s, {});
+  ASSERT_FALSE(outcomes[0]);
+  EXPECT_EQ(outcomes[0].error().code, ErrorCode::not_found);
+  EXPECT_EQ(outcomes[0].error().retry, Retry::safe);
+  EXPECT_THAT(outcomes[0].error().message, HasSubstr("no JetStream stream takes the subject sluice.3.order.paid"));
+  EXPECT_THAT(outcomes[0].error().hint, HasSubstr("nats stream add"));
+  EXPECT_EQ(broker->consume({.handler_name = "tests.reader"}).error().code, ErrorCode::not_found);
+  EXPECT_FALSE(broker->inspect()->stream_exists);
+}
+
+TEST(NatsBroker, AmongMessagesOnlyThoseWithoutAStreamFail) {
+  const NatsServer server;
+  const auto broker = opened({.urls = {server.url()}});
+  ASSERT_TRUE(broker->ensure({}));
+  auto messages = one_message();
+  messages.push_back({"elsewhere.order", "id-2", {}, "{}"});
+  messages.push_back({"sluice.3.order.paid", "id-3", {}, "{}"});
+  const auto outcomes = broker->publish(messages, 5s, {});
+  EXPECT_TRUE(outcomes[0]);
+  ASSERT_FALSE(outcomes[1]);
+  EXPECT_EQ(outcomes[1].error().code, ErrorCode::not_found);
+  EXPECT_TRUE(outcomes[2]);
+}
+
+TEST(NatsBroker, AServerWithoutJetStreamIsSaid) {
+  const NatsServer server{"jetstream: disabled"};
+  const auto broker = opened({.urls = {server.url()}});
+  const auto made = broker->ensure({});
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().hint, HasSubstr("-js"));
+}
+
+TEST(NatsBroker, AStreamThatIsFullIsTriedAgain) {
+  const NatsServer server;
+  const auto broker = opened({.urls = {server.url()}});
+  ASSERT_TRUE(broker->ensure({.max_bytes = 2'000}));
+  auto messages = one_message();
+  messages[0].body = '"' + std::string(1'500, 'x') + '"';
+  ASSERT_TRUE(broker->publish(messages, 5s, {})[0]);
+  messages[0].id = "id-2";
+  const auto full = broker->publish(messages, 5s, {});
+  ASSERT_FALSE(full[0]) << "the oldest is not dropped for it: nobody has read it";
+  EXPECT_EQ(full[0].error().code, ErrorCode::exhausted);
+  EXPECT_EQ(full[0].error().retry, Retry::safe);
+}
+
+TEST(NatsBroker, ATokenLogsIn) {
+  const NatsServer server{"authorization { token: hush }"};
+  EXPECT_TRUE(opened({.urls = {server.url()}, .token = "hush"})->ensure({}));
+  EXPECT_EQ(opened({.urls = {server.url()}, .token = "wrong"})->ensure({}).error().code, ErrorCode::forbidden);
+}
+
+TEST(NatsBroker, AnyServerThatIsThereWillDo) {
+  const NatsServer server;
+  const auto broker = opened({.urls = {url_of(Kind::nats, free_port()), server.url()}});
+  EXPECT_TRUE(broker->ensure({}));
+}
+
+TEST(NatsBroker, SpeaksTlsToAServerThatItsAuthorityVouchesFor) {
+  const TempDir folder;
+  const std::string made = "cd " + folder.path().string() +
+                           " && openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj "
+                           "/CN=bus.example.com -addext subjectAltName=DNS:bus.example.com >/dev/null 2>&1";
+  ASSERT_EQ(std::system(made.c_str()), 0);
+  const NatsServer server{"tls { cert_file: \"" + folder.file("cert.pem") + "\", key_file: \"" +
+                          folder.file("key.pem") + "\" }"};
+  const std::string url = "tls://127.0.0.1:" + std::to_string(server.port());
+  BrokerOptions options{.urls = {url}, .tls_ca = folder.file("cert.pem"), .tls_server_name = "bus.example.com"};
+  const auto right = opened(options)->ensure({});
+  EXPECT_TRUE(right) << right.error().message;
+  options.tls_server_name = "other.example.com";
+  EXPECT_EQ(opened(options)->ensure({}).error().code, ErrorCode::unavailable) << "another name";
+  options.tls_ca.clear();
+  EXPECT_FALSE(opened(options)->ensure({})) << "an authority that nobody knows";
+  EXPECT_FALSE(opened({.urls = {server.url()}})->ensure({})) << "without TLS";
+}
+
+TEST(NatsBroker, ConsumersThatWereDeletedAreSaid) {
+  const NatsServer server;
+  const auto broker = opened({.urls = {server.url()}});
+  ASSERT_TRUE(broker->ensure({}));
+  auto reader = broker->consume({.handler_name = "tests.reader"});
+  ASSERT_TRUE(reader);
+  const auto unknown =
+      (*reader)->settle(std::vector<broker::Settlement>{{.token = "$JS.ACK.SLUICE.none.1.1.1.1.1"}}, 2s);
+  ASSERT_FALSE(unknown[0]);
+  EXPECT_EQ(unknown[0].error().code, ErrorCode::not_found);
+}
+
+TEST(OpenBroker, RefusesWhatCannotBe) {
+  using broker::open_broker;
+  EXPECT_EQ(open_broker({}).error().field, "urls");
+  EXPECT_EQ(open_broker({.urls = {"http://a"}}).error().field, "urls");
+  EXPECT_EQ(open_broker({.urls = {"nats://a"}, .prefix = "a b"}).error().field, "prefix");
+  EXPECT_EQ(open_broker({.urls = {"nats://a"}, .tls_cert = "/c.pem"}).error().field, "tls_cert");
+  EXPECT_THAT(open_broker({.urls = {"rediss://a"}}).error().message, HasSubstr("no TLS for Redis"));
+  EXPECT_EQ(open_broker({.urls = {"redis://a", "redis://b"}}).error().field, "url");
+  for (const std::string url : {"redis://", "redis://a:x", "redis://a:70000", "redis://a/x"}) {
+    EXPECT_FALSE(open_broker({.urls = {url}})) << url;
+  }
+  for (const std::string url : {"redis://a", "redis://:p@a:1/2", "redis://u:p@[::1]:6380"}) {
+    EXPECT_TRUE(open_broker({.urls = {url}})) << url;
+  }
+}
+
+}  // namespace
+}  // namespace sluice::test
