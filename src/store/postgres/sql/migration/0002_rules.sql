@@ -192,8 +192,13 @@ begin
                 if new.claim_seq <> old.claim_seq + 1 then
                     raise exception 'event %: a claim must raise claim_seq by one', old.id using errcode = 'SL409';
                 end if;
-            when (old.status, new.status) in (('in_flight', 'delivered'), ('in_flight', 'failed'), ('delivered', 'failed')) then
+            when (old.status, new.status) in (('in_flight', 'delivered'), ('in_flight', 'failed')) then
                 null;
+            when (old.status, new.status) = ('delivered', 'failed') then
+                if coalesce(old.claimed_by, '') not like '%/relay:%' then
+                    raise exception 'event %: only an event that a relay has delivered to a broker can fail afterwards', old.id
+                        using errcode = 'SL409';
+                end if;
             when (old.status, new.status) in (('in_flight', 'pending'), ('failed', 'pending')) then
                 if new.retry_after is null then
                     raise exception 'event %: what becomes pending again needs a retry_after', old.id using errcode = 'SL409';
