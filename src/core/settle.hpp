@@ -20,12 +20,12 @@ namespace sluice {
 struct HandlerProgress {
   std::string handler_name;
   int attempts = 0;              ///< failed attempts of this handler since the last replay
-  std::int64_t deliveries = 0;   ///< of a message: how often the broker had delivered it when this was written
   Timestamp due{};               ///< not before
   bool out_of_attempts = false;  ///< or failed for good: it will not be tried again before a replay
   std::string last_error;        ///< of its latest failure
   std::string error_class;
   std::string fingerprint;
+  std::int64_t deliveries = 0;  ///< of a message: how often the broker had delivered it when this was written
 
   bool operator==(const HandlerProgress&) const = default;
 };

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "core/try.hpp"
+#include "runtime/broker_claims.hpp"
+#include "runtime/relay.hpp"
 
 namespace sluice::runtime {
 
@@ -45,8 +47,8 @@ std::vector<std::string> names_of(const std::vector<Subscription>& subscriptions
   return names;
 }
 
-Result<void> check_pools(const std::vector<PoolOptions>& pools) {
-  if (pools.empty()) return invalid("handlers", "there is no handler to deliver to: register one first");
+Result<void> check_pools(const std::vector<PoolOptions>& pools, bool relays) {
+  if (pools.empty() && !relays) return invalid("handlers", "there is no handler to deliver to: register one first");
   std::set<std::string> names;
   for (const PoolOptions& pool : pools) {
     SLUICE_CHECK(pool.validate());
@@ -73,6 +75,8 @@ Result<void> SupervisorOptions::validate() const {
   SLUICE_CHECK(check_positive(backoff.first, "backoff.first"));
   if (backoff.cap < backoff.first) return invalid("backoff.cap", "backoff.cap must be at least backoff.first");
   SLUICE_CHECK(patrol.validate());
+  if (broker.broker != nullptr && broker.shards < 1) return invalid("shards", "shards must be at least 1");
+  if (broker.broker != nullptr) SLUICE_CHECK(check_positive(broker.ack_wait, "ack_wait"));
   return retention.policies.validate();
 }
 
@@ -94,12 +98,12 @@ Result<std::unique_ptr<Supervisor>> Supervisor::start(store::Store& store, Handl
 Result<std::unique_ptr<Supervisor>> Supervisor::start(store::Store& store, std::vector<PoolOptions> pools,
                                                       telemetry::Logger logger, SupervisorOptions options) {
   SLUICE_CHECK(options.validate());
-  SLUICE_CHECK(check_pools(pools));
+  SLUICE_CHECK(check_pools(pools, options.broker.relay));
   std::unique_ptr<Supervisor> supervisor{
       new Supervisor{store, std::move(pools), std::move(logger), std::move(options)}};
   SLUICE_CHECK(supervisor->register_here());
   supervisor->launch_services();
-  for (const auto& pool : supervisor->pools_) pool->start();
+  for (WorkerPool* pool : supervisor->all_pools()) pool->start();
   return supervisor;
 }
 
@@ -117,7 +121,95 @@ Supervisor::Supervisor(store::Store& store, std::vector<PoolOptions> pools, tele
       listener_(store, notifier_, logger_,
                 {listening_channels(options_.worker.generation, subscriptions_), options_.listener, options_.metrics}) {
   for (PoolOptions& pool : pools) {
+    if (options_.broker.broker != nullptr) add_consumers(pool);
     pools_.push_back(std::make_unique<WorkerPool>(pool_environment(), std::move(pool)));
+  }
+  if (options_.broker.broker != nullptr && options_.broker.relay) add_relay();
+}
+
+// They run whatever the switch says: after it was turned back they finish what the broker still has.
+void Supervisor::add_consumers(const PoolOptions& pool) {
+  for (const std::string& name : pool.handlers.names()) {
+    PoolOptions own;
+    own.name = "consumer:" + name;
+    own.handlers = pool.handlers.only(name);
+    own.workers = pool.workers;
+    own.source = [this, handlers = own.handlers, name]() -> WorkerSource {
+      const Subscription& subscription = handlers.find(name)->subscription;
+      RegistrySnapshot alone;
+      alone.subscriptions = {subscription};
+      alone.served = {name};
+      ConsumerTerms terms{.store = store_,
+                          .broker = *options_.broker.broker,
+                          .everybody = registry_,
+                          .subscription = subscription,
+                          .generation = options_.worker.generation,
+                          .shards = options_.broker.shards,
+                          .max_unsettled = options_.broker.max_unsettled,
+                          .ack_wait = options_.broker.ack_wait,
+                          .clock = [] { return std::chrono::floor<Duration>(std::chrono::system_clock::now()); },
+                          .logger = logger_};
+      return {std::make_shared<BrokerClaims>(std::move(terms)), std::make_shared<RegistryView>(std::move(alone)),
+              handlers, true};
+    };
+    PoolEnvironment environment = pool_environment();
+    environment.renew_within = options_.broker.ack_wait;
+    environment.on_busy = [](bool) {};
+    broker_pools_.push_back(std::make_unique<WorkerPool>(std::move(environment), std::move(own)));
+  }
+}
+
+void Supervisor::add_relay() {
+  PoolOptions own;
+  own.name = std::string{store::kRelayMark.substr(1)} + options_.broker.kind;
+  own.workers = options_.broker.relay_workers;
+  own.batch_max = options_.broker.relay_batch;
+  own.source = [this]() -> WorkerSource {
+    auto claims = std::make_shared<RelayClaims>(RelayTerms{.store = store_,
+                                                           .broker = *options_.broker.broker,
+                                                           .everybody = registry_,
+                                                           .kind = options_.broker.kind,
+                                                           .shards = options_.broker.shards});
+    RegisteredHandler handler = relay_handler(*claims);
+    RegistrySnapshot alone;
+    alone.subscriptions = {handler.subscription};
+    alone.served = {handler.name()};
+    HandlerSet handlers;
+    static_cast<void>(handlers.add(std::move(handler)).has_value());  // the only one
+    return {claims, std::make_shared<RegistryView>(std::move(alone)), std::move(handlers), false};
+  };
+  PoolEnvironment environment = pool_environment();
+  environment.on_busy = [](bool) {};
+  environment.metrics = nullptr;  // a delivery is counted where its handler runs
+  broker_pools_.push_back(std::make_unique<WorkerPool>(std::move(environment), std::move(own)));
+}
+
+std::vector<WorkerPool*> Supervisor::all_pools() const {
+  std::vector<WorkerPool*> all;
+  for (const auto& pool : pools_) all.push_back(pool.get());
+  for (const auto& pool : broker_pools_) all.push_back(pool.get());
+  return all;
+}
+
+bool Supervisor::lacks_broker() const {
+  const store::RelaySwitch relay = registry_.current()->relay;
+  return !relay.claims_here() && !pools_.empty() &&
+         (options_.broker.broker == nullptr || options_.broker.kind != relay.broker);
+}
+
+// Said once per change: who reads the log sees why nothing is delivered here.
+void Supervisor::note_relay() {
+  const store::RelaySwitch relay = registry_.current()->relay;
+  if (relay.state == seen_relay_.state && relay.broker == seen_relay_.broker) return;
+  seen_relay_ = relay;
+  notifier_.announce();
+  if (relay.claims_here()) {
+    logger_.info("the relay is off: this worker claims from the database");
+  } else if (lacks_broker()) {
+    logger_.error("deliveries go through " + relay.broker +
+                  ", and this worker has no such broker configured: it delivers nothing until it has one");
+  } else {
+    logger_.info("the relay is " + std::string{name(relay.state)} + ": deliveries come from " + relay.broker);
   }
 }
 
@@ -133,6 +225,7 @@ PoolEnvironment Supervisor::pool_environment() {
           abandon_.get_token(),
           options_.on_failed,
           options_.metrics,
+          std::nullopt,
           [this](bool busy) { attend(busy); }};
 }
 
@@ -169,19 +262,21 @@ void Supervisor::launch(Service service) {
 }
 
 void Supervisor::request_stop() {
-  for (const auto& pool : pools_) pool->request_stop();
+  for (WorkerPool* pool : all_pools()) pool->request_stop();
 }
 
 void Supervisor::join() {
   const auto deadline = std::chrono::steady_clock::now() + options_.drain_timeout;
+  const auto pools = all_pools();
   const bool drained =
-      std::all_of(pools_.begin(), pools_.end(), [&](const auto& pool) { return pool->wait_until(deadline); });
+      std::all_of(pools.begin(), pools.end(), [&](WorkerPool* pool) { return pool->wait_until(deadline); });
   if (!drained) {
     logger_.warn("the drain timeout has passed: giving back what has not begun");
     abandon_.request_stop();
     keeper_.stop_runs();
+    for (WorkerPool* pool : pools) pool->stop_runs();
   }
-  for (const auto& pool : pools_) pool->join();
+  for (WorkerPool* pool : pools) pool->join();
   for (std::jthread& thread : services_) thread.request_stop();
   for (std::jthread& thread : services_) {
     if (thread.joinable()) thread.join();
@@ -205,12 +300,12 @@ void Supervisor::sign_off() {
 
 StepReport Supervisor::totals() const {
   StepReport all;
-  for (const auto& pool : pools_) all += pool->totals();
+  for (const WorkerPool* pool : all_pools()) all += pool->totals();
   return all;
 }
 
 std::optional<Error> Supervisor::trouble() const {
-  for (const auto& pool : pools_) {
+  for (const WorkerPool* pool : all_pools()) {
     if (auto trouble = pool->trouble()) return trouble;
   }
   return std::nullopt;
@@ -252,6 +347,7 @@ Service Supervisor::presence_service() {
   service.name = "presence";
   service.round = [this, first = std::make_shared<bool>(true)](const std::stop_token&) -> Result<Duration> {
     SLUICE_CHECK(registry_.refresh());
+    note_relay();
     // Another process with the same handler may have withdrawn it, or somebody has created the database anew. First
     // this: nobody is listed as listening to what it is not subscribed to.
     if (!registry_.current()->has_all(handler_names_)) {
@@ -264,7 +360,9 @@ Service Supervisor::presence_service() {
     const store::WorkerRecord self{options_.worker.identity,
                                    options_.worker.generation,
                                    handler_names_,
-                                   starting ? "starting" : std::string{name(listener_.state())},
+                                   lacks_broker() ? "no broker"
+                                   : starting     ? "starting"
+                                                  : std::string{name(listener_.state())},
                                    {},
                                    {}};
     SLUICE_CHECK(store_.announce(self));

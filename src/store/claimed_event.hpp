@@ -44,6 +44,8 @@ struct ClaimedEvent {
   /// Why the event could not be read whole; its payload may be `null`. It must not run: decide_work fails it. One such
   /// row stops neither the claim nor the list that it is in.
   std::optional<std::string> unreadable{};
+  /// Other handlers are given it elsewhere, as consumers of a broker are: whoever handles it leaves a dedup row.
+  bool shared = false;
 };
 
 }  // namespace sluice::store

@@ -101,7 +101,7 @@ TEST_P(RelayContract, AReportOfAnEarlierReplayChangesNothing) {
   EXPECT_EQ(must(store().relayed(std::span{&id, 1})).at(0).replay, 1);
   EXPECT_EQ(give_up(id, "search.indexer", 1), Reported::done);
   EXPECT_EQ(event(id).status, Status::failed);
-  EXPECT_EQ(event(id).failure_history.size(), 1U);
+  EXPECT_THAT(event(id).failure_history, HasSubstr("billing.mailer"));
 }
 
 TEST_P(RelayContract, AReportThatOvertakesTheRelaysSettleIsEarly) {
