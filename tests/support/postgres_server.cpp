@@ -1,28 +1,11 @@
 #include "tests/support/postgres_server.hpp"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <stdexcept>
 
 namespace sluice::test {
-
-int free_port() {
-  const int descriptor = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  if (::bind(descriptor, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-      ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
-    throw std::runtime_error("no free port");
-  }
-  ::close(descriptor);
-  return ntohs(address.sin_port);
-}
 
 PostgresServer::PostgresServer(const std::string& settings) : port_(free_port()) {
   const char* bin = std::getenv("SLUICE_TEST_POSTGRES_BIN");

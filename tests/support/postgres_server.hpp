@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "tests/support/free_port.hpp"
 #include "tests/support/temp_dir.hpp"
 
 namespace sluice::test {
@@ -28,8 +29,5 @@ class PostgresServer {
   std::string data_;
   int port_ = 0;
 };
-
-/// A TCP port that nobody listens on at the moment.
-int free_port();
 
 }  // namespace sluice::test

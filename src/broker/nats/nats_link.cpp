@@ -1,0 +1,221 @@
+#include "broker/nats/nats_link.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
+#include "core/redact.hpp"
+#include "core/try.hpp"
+#include "core/words.hpp"
+
+namespace sluice::broker {
+namespace {
+
+using std::chrono::duration_cast;
+using std::chrono::milliseconds;
+
+using NatsOptions = std::unique_ptr<natsOptions, Destroy<natsOptions, natsOptions_Destroy>>;
+
+constexpr std::int64_t kReconnectWaitMs = 200;
+constexpr std::int64_t kReconnectJitterMs = 100;
+constexpr std::int64_t kPingMs = 10'000;
+constexpr int kPingsOut = 2;
+// A server that is away is asked this often, however many callers there are.
+constexpr milliseconds kConnectPause{250};
+constexpr std::int64_t kRequestMs = 5'000;
+
+// libnats' own handler writes to standard error.
+void ignore_error(natsConnection*, natsSubscription*, natsStatus, void*) {}
+
+const char* text_or_null(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }
+
+natsStatus set_identity(natsOptions* to, const BrokerOptions& from) {
+  natsStatus status = natsOptions_SetName(to, from.client_name.c_str());
+  if (status == NATS_OK && !from.user.empty()) {
+    status = natsOptions_SetUserInfo(to, from.user.c_str(), from.password.c_str());
+  }
+  if (status == NATS_OK && !from.token.empty()) status = natsOptions_SetToken(to, from.token.c_str());
+  if (status == NATS_OK && !from.credentials_file.empty()) {
+    status = natsOptions_SetUserCredentialsFromFiles(to, from.credentials_file.c_str(), nullptr);
+  }
+  return status;
+}
+
+bool is_tls(const BrokerOptions& options) {
+  return !options.tls_ca.empty() || !options.tls_cert.empty() ||
+         std::any_of(options.urls.begin(), options.urls.end(),
+                     [](const std::string& url) { return url.starts_with("tls://"); });
+}
+
+natsStatus set_tls(natsOptions* to, const BrokerOptions& from) {
+  if (!is_tls(from)) return NATS_OK;
+  natsStatus status = natsOptions_SetSecure(to, true);
+  if (status == NATS_OK && !from.tls_ca.empty()) {
+    status = natsOptions_LoadCATrustedCertificates(to, from.tls_ca.c_str());
+  }
+  if (status == NATS_OK && !from.tls_cert.empty()) {
+    status = natsOptions_LoadCertificatesChain(to, from.tls_cert.c_str(), text_or_null(from.tls_key));
+  }
+  if (status == NATS_OK && !from.tls_server_name.empty()) {
+    status = natsOptions_SetExpectedHostname(to, from.tls_server_name.c_str());
+  }
+  return status;
+}
+
+natsStatus set_all(natsOptions* to, const BrokerOptions& from) {
+  std::vector<const char*> urls;
+  urls.reserve(from.urls.size());
+  for (const std::string& url : from.urls) urls.push_back(url.c_str());
+  natsStatus status = natsOptions_SetServers(to, urls.data(), static_cast<int>(urls.size()));
+  if (status == NATS_OK) status = natsOptions_SetTimeout(to, duration_cast<milliseconds>(from.connect_timeout).count());
+  if (status == NATS_OK) status = natsOptions_SetMaxReconnect(to, -1);
+  if (status == NATS_OK) status = natsOptions_SetReconnectWait(to, kReconnectWaitMs);
+  if (status == NATS_OK) status = natsOptions_SetReconnectJitter(to, kReconnectJitterMs, kReconnectJitterMs);
+  if (status == NATS_OK) status = natsOptions_SetPingInterval(to, kPingMs);
+  if (status == NATS_OK) status = natsOptions_SetMaxPingsOut(to, kPingsOut);
+  if (status == NATS_OK) status = natsOptions_SetFailRequestsOnDisconnect(to, true);
+  if (status == NATS_OK) status = natsOptions_SetErrorHandler(to, ignore_error, nullptr);
+  if (status == NATS_OK) status = set_identity(to, from);
+  if (status == NATS_OK) status = set_tls(to, from);
+  return status;
+}
+
+ErrorCode code_of(natsStatus status) {
+  switch (status) {
+    case NATS_TIMEOUT:
+      return ErrorCode::timeout;
+    case NATS_CONNECTION_AUTH_FAILED:
+    case NATS_NOT_PERMITTED:
+      return ErrorCode::forbidden;
+    case NATS_MAX_PAYLOAD:
+    case NATS_INVALID_SUBJECT:
+    case NATS_INVALID_ARG:
+    case NATS_ADDRESS_MISSING:
+      return ErrorCode::invalid;
+    case NATS_NOT_FOUND:
+    case NATS_NO_RESPONDERS:
+      return ErrorCode::not_found;
+    case NATS_NO_MEMORY:
+      return ErrorCode::exhausted;
+    default:
+      return ErrorCode::unavailable;
+  }
+}
+
+std::uint64_t reconnects_of(natsConnection* connection) {
+  natsStatistics* statistics = nullptr;
+  if (natsStatistics_Create(&statistics) != NATS_OK) return 0;
+  std::uint64_t ignored = 0;
+  std::uint64_t reconnects = 0;
+  natsConnection_GetStats(connection, statistics);
+  natsStatistics_GetCounts(statistics, &ignored, &ignored, &ignored, &ignored, &reconnects);
+  natsStatistics_Destroy(statistics);
+  return reconnects;
+}
+
+}  // namespace
+
+Error error_of(natsStatus status, std::string_view doing, Retry retry) {
+  const ErrorCode code = code_of(status);
+  Error error{code, code == ErrorCode::invalid ? Retry::never : retry, {}, {}, {}};
+  error.message = "cannot " + std::string{doing} + ": NATS says " + lower_case(natsStatus_GetText(status));
+  return error;
+}
+
+Error error_of(natsStatus status, jsErrCode code, std::string_view doing) {
+  if (code == 0) return error_of(status, doing, status == NATS_TIMEOUT ? Retry::in_doubt : Retry::safe);
+  const char* detail = nats_GetLastError(nullptr);
+  Error error{ErrorCode::unavailable, Retry::safe, {}, {}, {}};
+  error.message =
+      "cannot " + std::string{doing} + ": JetStream says " + printable(detail == nullptr ? "nothing" : detail);
+  if (code == JSStreamNotFoundErr || code == JSConsumerNotFoundErr) error.code = ErrorCode::not_found;
+  if (code == JSNotEnabledErr || code == JSNotEnabledForAccountErr) {
+    error.hint = "start nats-server with -js, or turn JetStream on for this account";
+  }
+  return error;
+}
+
+Error NatsLink::refused(natsStatus status) const {
+  std::vector<std::string> shown;
+  for (const std::string& url : options_.urls) shown.push_back(redact_address(url));
+  const std::string servers = joined(shown, ", ");
+  if (status == NATS_CONNECTION_AUTH_FAILED) {
+    return {ErrorCode::forbidden,
+            Retry::safe,
+            "NATS at " + servers + " refuses these credentials",
+            {},
+            "check user and password, token or credentials file"};
+  }
+  const char* detail = nats_GetLastError(nullptr);
+  std::string reason = lower_case(natsStatus_GetText(status));
+  if (status == NATS_SSL_ERROR && detail != nullptr) reason += " (" + printable(detail) + ")";
+  return {ErrorCode::unavailable,
+          Retry::safe,
+          "cannot connect to NATS at " + servers + ": " + reason,
+          {},
+          "is nats-server running, and is the URL right?"};
+}
+
+Result<NatsConnection> NatsLink::connect() const {
+  natsOptions* raw = nullptr;
+  natsStatus status = natsOptions_Create(&raw);
+  const NatsOptions options{raw};
+  if (status == NATS_OK) status = set_all(raw, options_);
+  if (status == NATS_OK) {
+    natsConnection* connection = nullptr;
+    status = natsConnection_Connect(&connection, raw);
+    if (status == NATS_OK) return NatsConnection{connection, natsConnection_Destroy};
+  }
+  return refused(status);
+}
+
+Result<NatsConnection> NatsLink::connected() {
+  const std::lock_guard lock{mutex_};
+  const auto now = std::chrono::steady_clock::now();
+  if (connection_ && natsConnection_Status(connection_.get()) == NATS_CONN_STATUS_CONNECTED) return connection_;
+  if (connection_ && !natsConnection_IsClosed(connection_.get())) {
+    return Error{ErrorCode::unavailable, Retry::safe, "the connection to NATS broke and is not up again yet", {}, {}};
+  }
+  // It gives a connection up for good only when its credentials are refused.
+  connection_.reset();
+  if (last_error_ && now - failed_at_ < kConnectPause) return *last_error_;
+  auto made = connect();
+  if (!made) {
+    failed_at_ = std::chrono::steady_clock::now();
+    last_error_ = made.error();
+    return made;
+  }
+  last_error_.reset();
+  connection_ = *made;
+  return connection_;
+}
+
+Result<NatsContext> NatsLink::jetstream(const NatsConnection& connection) const {
+  jsOptions options;
+  jsOptions_Init(&options);
+  options.Wait = kRequestMs;
+  jsCtx* raw = nullptr;
+  if (const natsStatus status = natsConnection_JetStream(&raw, connection.get(), &options); status != NATS_OK) {
+    return error_of(status, "talk to JetStream", Retry::safe);
+  }
+  return NatsContext{raw};
+}
+
+NatsWatch::NatsWatch(const NatsConnection& connection)
+    : connection_(connection), reconnects_(reconnects_of(connection.get())) {}
+
+bool NatsWatch::broke() const {
+  return natsConnection_Status(connection_.get()) != NATS_CONN_STATUS_CONNECTED ||
+         reconnects_of(connection_.get()) != reconnects_;
+}
+
+int status_of(natsMsg* message) {
+  const char* text = nullptr;
+  if (natsMsg_GetDataLength(message) != 0 || natsMsgHeader_Get(message, "Status", &text) != NATS_OK) return 0;
+  const std::string_view digits{text};
+  int status = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), status);
+  return status;
+}
+
+}  // namespace sluice::broker

@@ -1,0 +1,98 @@
+#include "tests/support/broker_server.hpp"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <fstream>
+#include <stdexcept>
+
+namespace sluice::test {
+
+BrokerProcess::BrokerProcess(std::vector<std::string> words, std::string ready)
+    : words_(std::move(words)), ready_(std::move(ready)) {
+  start();
+}
+
+BrokerProcess::~BrokerProcess() { kill(); }
+
+void BrokerProcess::start() {
+  std::array<int, 2> log{};
+  if (::pipe2(log.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
+  std::vector<char*> arguments;
+  for (const std::string& word : words_) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  pid_ = ::fork();
+  if (pid_ == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::dup2(log[1], STDOUT_FILENO);
+    ::dup2(log[1], STDERR_FILENO);
+    ::execvp(arguments[0], arguments.data());
+    ::_exit(127);
+  }
+  ::close(log[1]);
+  log_ = log[0];
+  std::string said;
+  std::array<char, 4096> bytes{};
+  while (said.find(ready_) == std::string::npos) {
+    const ssize_t count = ::read(log_, bytes.data(), bytes.size());
+    if (count <= 0) throw std::runtime_error(words_.front() + " did not start: " + said);
+    said.append(bytes.data(), static_cast<std::size_t>(count));
+  }
+  draining_ = std::jthread{[descriptor = log_] {
+    std::array<char, 4096> ignored{};
+    while (::read(descriptor, ignored.data(), ignored.size()) > 0) {
+    }
+  }};
+}
+
+void BrokerProcess::signal(int number) const {
+  if (pid_ > 0) ::kill(pid_, number);
+}
+
+void BrokerProcess::kill() {
+  if (pid_ <= 0) return;
+  ::kill(pid_, SIGKILL);
+  ::waitpid(pid_, nullptr, 0);
+  pid_ = -1;
+  draining_ = {};
+  ::close(log_);
+}
+
+NatsServer::NatsServer(const std::string& settings, int port)
+    : port_(port), process_({"nats-server", "-c", write_settings(settings)}, "Server is ready") {}
+
+std::string NatsServer::write_settings(const std::string& settings) const {
+  std::ofstream file{folder_.file("nats.conf")};
+  file << "listen: \"127.0.0.1:" << port_ << "\"\njetstream { store_dir: \"" << folder_.file("data") << "\" }\n"
+       << settings << '\n';
+  return folder_.file("nats.conf");
+}
+
+RedisServer::RedisServer(const std::vector<std::string>& settings, int port)
+    : port_(port), process_(command(settings), "Ready to accept connections") {}
+
+std::vector<std::string> RedisServer::command(const std::vector<std::string>& settings) const {
+  std::vector<std::string> words{"redis-server",
+                                 "--port",
+                                 std::to_string(port_),
+                                 "--bind",
+                                 "127.0.0.1",
+                                 "--dir",
+                                 folder_.path(),
+                                 "--appendonly",
+                                 "yes",
+                                 "--save",
+                                 "",
+                                 "--loglevel",
+                                 "notice",
+                                 "--appendfsync",
+                                 "always"};
+  words.insert(words.end(), settings.begin(), settings.end());
+  return words;
+}
+
+}  // namespace sluice::test
