@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <sluice/result.hpp>
 #include <sluice/time.hpp>
@@ -17,8 +18,9 @@ namespace sluice::library {
 struct EnvironmentChoice {
   std::string store;
   std::optional<std::int64_t> generation;
+  std::vector<std::string> broker;  ///< URLs; empty: none
 };
-/// SLUICE_STORE or DATABASE_URL; SLUICE_GENERATION or SPECTRAL_GENERATION.
+/// SLUICE_STORE or DATABASE_URL; SLUICE_GENERATION or SPECTRAL_GENERATION; SLUICE_BROKER, URLs between commas.
 Result<EnvironmentChoice> choice_from_environment();
 
 Timestamp system_now();

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "broker/broker.hpp"
 #include "store/administer.hpp"
 
 namespace sluice::ops {
@@ -48,6 +49,8 @@ enum class FindingId {
   subscription_unserved,
   events_overdue,
   dead_letters,
+  broker_unsafe,
+  worker_without_broker,
   sqlite_corrupt,
   sqlite_not_writable,
   sqlite_permissions,
@@ -56,13 +59,38 @@ enum class FindingId {
 };
 
 /// The stable names, by FindingId.
-inline constexpr std::array<std::string_view, 30> kFindingNames{
-    "store-unreachable", "server-version",       "server-standby",        "schema-version", "schema-damaged",
-    "outbox-sequence",   "grants-missing",       "sight-limited",         "clock-skew",     "outbox-locked",
-    "listener-deaf",     "worker-not-listening", "doorbell-contention",   "notify-queue",   "xmin-pinned",
-    "dead-tuples",       "claims-expired",       "stranded-events",       "retention-lag",  "generation-abandoned",
-    "sink-stopped",      "events-unsubscribed",  "subscription-unserved", "events-overdue", "dead-letters",
-    "sqlite-corrupt",    "sqlite-not-writable",  "sqlite-permissions",    "sqlite-wal",     "sqlite-disk"};
+inline constexpr std::array<std::string_view, 32> kFindingNames{"store-unreachable",
+                                                                "server-version",
+                                                                "server-standby",
+                                                                "schema-version",
+                                                                "schema-damaged",
+                                                                "outbox-sequence",
+                                                                "grants-missing",
+                                                                "sight-limited",
+                                                                "clock-skew",
+                                                                "outbox-locked",
+                                                                "listener-deaf",
+                                                                "worker-not-listening",
+                                                                "doorbell-contention",
+                                                                "notify-queue",
+                                                                "xmin-pinned",
+                                                                "dead-tuples",
+                                                                "claims-expired",
+                                                                "stranded-events",
+                                                                "retention-lag",
+                                                                "generation-abandoned",
+                                                                "sink-stopped",
+                                                                "events-unsubscribed",
+                                                                "subscription-unserved",
+                                                                "events-overdue",
+                                                                "dead-letters",
+                                                                "broker-unsafe",
+                                                                "worker-without-broker",
+                                                                "sqlite-corrupt",
+                                                                "sqlite-not-writable",
+                                                                "sqlite-permissions",
+                                                                "sqlite-wal",
+                                                                "sqlite-disk"};
 constexpr std::string_view name(FindingId id) { return kFindingNames[static_cast<std::size_t>(id)]; }
 
 /// As it is called where all is well: `store`, not `store-unreachable`.
@@ -80,6 +108,10 @@ constexpr std::string_view name_when_well(FindingId id) {
       return "listener";
     case FindingId::worker_not_listening:
       return "workers";
+    case FindingId::broker_unsafe:
+      return "broker";
+    case FindingId::worker_without_broker:
+      return "consumers";
     case FindingId::sqlite_corrupt:
       return "sqlite-file";
     case FindingId::sqlite_not_writable:
@@ -109,6 +141,7 @@ struct DoctorOptions {
   RetentionPolicies retention;
   std::function<Timestamp()> clock;                 ///< of this machine
   Duration longest_echo = std::chrono::seconds{2};  ///< a listener that has not heard itself by then is deaf
+  broker::Broker* broker = nullptr;                 ///< that is configured; none: it is not looked at
 };
 
 /// Looks at everything. A store that fails meanwhile is a finding too.

@@ -35,6 +35,10 @@ class Gathering {
     keep(facts_.overdue, "events that are overdue",
          store_.overdue({.patience = kDeliveryPatience, .alive_within = kAliveWithin, .limit = kOverdueLook}));
     keep(facts_.dead_letters, "dead letters", tally_dead(store_, kDeadLook));
+    if (!store_.capabilities().embedded) keep(facts_.relay, "the relay", look_at_relay(store_, options_.broker));
+    const bool unused =
+        facts_.relay && facts_.relay->relay.state == store::RelayState::off && options_.broker == nullptr;
+    if (unused) facts_.relay.reset();
     return std::move(facts_);
   }
 

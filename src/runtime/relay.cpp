@@ -25,10 +25,7 @@ std::vector<Interest> interests_of(const std::vector<Subscription>& subscription
 Result<std::vector<store::ClaimedEvent>> RelayClaims::claim(const store::ClaimRequest& request) {
   claimed_.clear();
   const auto everybody = terms_.everybody.current();
-  const store::RelaySwitch& relay = everybody->relay;
-  if (relay.state != store::RelayState::on || relay.broker != terms_.kind || everybody->subscriptions.empty()) {
-    return std::vector<store::ClaimedEvent>{};
-  }
+  if (!is_on() || everybody->subscriptions.empty()) return std::vector<store::ClaimedEvent>{};
   if (broker_failed_) {
     if (auto answered = terms_.broker.inspect(); !answered) return std::move(answered).error();
     broker_failed_ = false;
@@ -37,6 +34,13 @@ Result<std::vector<store::ClaimedEvent>> RelayClaims::claim(const store::ClaimRe
   wanted.interests = interests_of(everybody->subscriptions);
   wanted.handlers.clear();
   SLUICE_TRY(auto events, terms_.store.claim(wanted));
+  if (events.empty()) return events;
+  // After the claim, which whoever turns the switch back can see: either they wait for it, or it sees their change.
+  SLUICE_CHECK(terms_.everybody.refresh());
+  if (!is_on()) {
+    SLUICE_CHECK(give_back(events));
+    return std::vector<store::ClaimedEvent>{};
+  }
   SLUICE_CHECK(number_replays(events));
   for (store::ClaimedEvent& event : events) {
     // Attempts and progress belong to the handlers behind the broker, who find them in the message.
@@ -44,6 +48,22 @@ Result<std::vector<store::ClaimedEvent>> RelayClaims::claim(const store::ClaimRe
     event.progress.clear();
   }
   return events;
+}
+
+bool RelayClaims::is_on() const {
+  const store::RelaySwitch relay = terms_.everybody.current()->relay;
+  return relay.state == store::RelayState::on && relay.broker == terms_.kind;
+}
+
+Result<void> RelayClaims::give_back(const std::vector<store::ClaimedEvent>& events) {
+  std::vector<store::SettleItem> items;
+  for (const store::ClaimedEvent& event : events) {
+    store::SettleItem item{event.claim, sluice::settle(event.attempts, Outcome::released(), {}, 0.0), {}, {}};
+    item.settlement.progress = event.progress;
+    items.push_back(std::move(item));
+  }
+  SLUICE_CHECK(terms_.store.settle(items));
+  return {};
 }
 
 Result<void> RelayClaims::number_replays(std::vector<store::ClaimedEvent>& events) {

@@ -1,6 +1,6 @@
-// The relay: claims every event that somebody subscribes to, publishes it to the broker, and settles it as delivered when
-// the broker has answered. It is a handler like any other, so claims, retries, fencing and logs are those of a worker;
-// RelayClaims gives it the claims of all handlers and takes care of what is theirs.
+// The relay: claims every event that somebody subscribes to, publishes it to the broker, and settles it as delivered
+// when the broker has answered. It is a handler like any other, so claims, retries, fencing and logs are those of a
+// worker; RelayClaims gives it the claims of all handlers and takes care of what is theirs.
 //
 // Thread-safety: one per worker.
 #pragma once
@@ -26,8 +26,8 @@ inline constexpr std::string_view kRelayHandler = "sluice.relay";
 struct RelayTerms {
   store::Claiming& store;
   broker::Broker& broker;
-  const RegistryView& everybody;  ///< whose subscriptions say what to claim, and whether the relay is on
-  std::string kind;               ///< nats, redis: relays only while the switch names it
+  RegistryView& everybody;  ///< whose subscriptions say what to claim, and whether the relay is on
+  std::string kind;         ///< nats, redis: relays only while the switch names it
   int shards = 16;
   Duration publish_deadline = std::chrono::seconds{10};
 };
@@ -75,6 +75,8 @@ class RelayClaims final : public store::Claiming {
     store::ClaimedEvent event;
     std::int64_t replay = 0;
   };
+  [[nodiscard]] bool is_on() const;
+  Result<void> give_back(const std::vector<store::ClaimedEvent>& events);
   Result<void> number_replays(std::vector<store::ClaimedEvent>& events);
   Verdict verdict_on(const Result<broker::Taken>& answer);
 

@@ -18,6 +18,7 @@ CONTROLS = {
     "contract_test": "Stores/PayloadContract.NestedStructuresSurvive/postgres",
     "postgres_integration_test": "PostgresSqlSurface.PlainInsertRingsTheChannelWithTheRowId",
     "interleaving_test": "Interleaving.CrashOfAPublisher",
+    "relay_test": "Brokers/RelayTest.AnEventThatNobodySubscribesToIsNotRelayed/nats",
     "delivery_test": "Broadcast.ATargetedEventReachesItsContextOnly",
     "runtime_test": "WorkerTest.DeliversAndRecordsWhoHandled",
     "serve_sink_test": "HttpSinkTest.AnEventArrivesAsItsEnvelope",
@@ -37,6 +38,7 @@ OPERATIONS = "src/store/postgres/sql/migration/0009_operations.sql"
 GENERATIONS = "src/store/postgres/sql/migration/0010_generations.sql"
 RETENTION = "src/store/postgres/sql/migration/0011_retention.sql"
 PATROL = "src/store/postgres/sql/migration/0012_patrol.sql"
+RELAY = "src/store/postgres/sql/migration/0013_relay.sql"
 PG = "src/store/postgres/"
 SQLITE = "src/store/sqlite/sql/query/"
 
@@ -52,3 +54,7 @@ def integration(name, guard, test, *edits):
 
 def interleaved(name, guard, test, *edits, control="CrashOfAPublisher", orders=""):
     return Mutant(name, guard, "interleaving_test", "Interleaving." + test, edits, "Interleaving." + control, orders=orders)
+
+
+def relayed(name, guard, test, *edits):
+    return Mutant(name, guard, "relay_test", f"Brokers/RelayTest.{test}/nats", edits, CONTROLS["relay_test"])

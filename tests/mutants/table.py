@@ -3,8 +3,8 @@
 A text stands in its file exactly once.
 `control` is a test of the same program that still passes: without it, SQL that cannot be read would look like a guard.
 """
-from mutant import (CLAIM, GENERATIONS, OPERATIONS, ORDERING, PATROL, PG, PUBLISH, RETENTION, RULES, SETTLE, SQLITE, SUBSCRIPTIONS, Mutant,
-                    contract, integration, interleaved)
+from mutant import (CLAIM, GENERATIONS, OPERATIONS, ORDERING, PATROL, PG, PUBLISH, RELAY, RETENTION, RULES, SETTLE, SQLITE, SUBSCRIPTIONS, Mutant,
+                    contract, integration, interleaved, relayed)
 
 
 FENCES = [
@@ -44,6 +44,48 @@ FENCES = [
              ((SQLITE + "heartbeat.sql", "and claim_seq = :claim_seq and", "and (claim_seq = :claim_seq or true) and"),), "sqlite"),
     contract("sqlite-fence-effect", "The same token on SQLite: effects", "EffectContract.ALostClaimIsFencedAndRecordsNothing",
              ((SQLITE + "holds_claim.sql", "claim_seq = :claim_seq", "(claim_seq = :claim_seq or true)"),), "sqlite"),
+]
+
+RELAYS = [
+    contract("relay-edge", "Only what a relay has delivered can fail afterwards",
+             "RelayContract.OnlyARelayedEventCanFailAfterItWasDelivered",
+             ((RULES, "= ('delivered', 'failed') and old.claimed_by like '%/relay:%' then", "= ('delivered', 'failed') then"),)),
+    contract("relay-edge-sqlite", "The same on SQLite", "RelayContract.OnlyARelayedEventCanFailAfterItWasDelivered",
+             (("src/store/sqlite/sql/migration/0002_rules.sql", "instr(coalesce(old.claimed_by, ''), '/relay:') = 0", "false"),), "sqlite"),
+    contract("relay-report-fence", "A report of an earlier replay changes nothing",
+             "RelayContract.AReportOfAnEarlierReplayChangesNothing",
+             ((RELAY, " or core.last_cycle(v_event.failure_history) <> p_replays[i] then", " then"),)),
+    contract("relay-report-fence-sqlite", "The same on SQLite", "RelayContract.AReportOfAnEarlierReplayChangesNothing",
+             (("src/store/sqlite/sqlite_relay.cpp", "!row || row->replay != report.replay ||", "!row ||"),), "sqlite"),
+    contract("relay-report-early", "A report that overtakes the relay's settle is made again",
+             "RelayContract.AReportThatOvertakesTheRelaysSettleIsEarly",
+             ((RELAY, "            return next 'early';", "            return next 'stale';"),)),
+    contract("relay-report-added", "The report of a second handler is added", "RelayContract.ASecondHandlersReportIsAdded",
+             ((RELAY, "where w ->> 'handler' <> p_handlers[i]", "where false"),)),
+    contract("relay-switch-version", "Turning the switch is a new version of the registry",
+             "RelayContract.ASettleByTheOldVersionIsRefusedWhenTheSwitchWasTurned",
+             ((RELAY, "    update core.settings set value = (value::bigint + 1)::text where key = 'subscriptions_version';\n", ""),)),
+    contract("relay-effect-once", "An effect without a claim is entered once", "RelayContract.AnEffectWithoutAClaimIsEnteredOnce",
+             ((RELAY, "case when e.first and e.key in (select r.idempotency_key from recorded r) then", "case when e.first then"),)),
+    relayed("relay-settle-after-answer", "An event is settled only when the broker has taken it",
+            "WhileTheBrokerIsAwayEventsWaitAndNoneIsLost",
+            ("src/runtime/relay.cpp", "  if (answer) return Verdict{};", "  if (answer || true) return Verdict{};")),
+    relayed("relay-report-first", "The store is told before the broker",
+            "AHandlerThatIsOutOfAttemptsMakesADeadLetterAndAReplayGoesThroughTheBroker",
+            ("src/runtime/broker_claims.cpp", "auto answers = terms_.store.report(reports);", "reports.clear(); reporting.clear(); auto answers = terms_.store.report(reports);")),
+    relayed("relay-claims-gate", "While the relay is on nobody claims for handlers of its own",
+            "AWorkerWithoutABrokerClaimsNothingAndSaysSo",
+            ("src/runtime/worker_pool.cpp", "if (!source_.claims && !pool_", "if (false && !source_.claims && !pool_")),
+    relayed("relay-death-uncounted", "The death of a relay is no attempt of a handler",
+            "AnEventThatWasPublishedAndNotSettledIsPublishedAgainUnderItsIdAndHandledOnce",
+            ("src/runtime/reaper.cpp", "if (claim.worker.find(store::kRelayMark) != std::string::npos) {",
+             "if (false && claim.worker.find(store::kRelayMark) != std::string::npos) {")),
+    relayed("relay-same-id", "What is published again has the id it had",
+            "AnEventThatWasPublishedAndNotSettledIsPublishedAgainUnderItsIdAndHandledOnce",
+            ("src/runtime/broker_message.cpp", "message.id = event.envelope.event_id().to_string() + ':' + std::to_string(replay);",
+             "message.id = event.envelope.event_id().to_string() + ':' + std::to_string(event.claim.claim_seq);")),
+    relayed("relay-shards", "A key goes to one shard, which has one message under way", "EveryHandlerGetsEveryEventAndEffectsHappenOnce",
+            ("src/runtime/broker_message.cpp", "if (event.ordering_key) shard =", "if (false && event.ordering_key) shard =")),
 ]
 
 ONCE = [
@@ -352,4 +394,4 @@ ENDS = [
            (("src/store/sqlite/database.cpp", "kCheckpointPages && checkpoint_lock_.try_alone())", "kCheckpointPages && (checkpoint_lock_.try_alone() || true))"),)),
 ]
 
-MUTANTS = FENCES + ONCE + MARK + KEYS + PATROLS + WAKING + GATES + ENDS
+MUTANTS = FENCES + RELAYS + ONCE + MARK + KEYS + PATROLS + WAKING + GATES + ENDS

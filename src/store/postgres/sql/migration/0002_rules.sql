@@ -194,11 +194,8 @@ begin
                 end if;
             when (old.status, new.status) in (('in_flight', 'delivered'), ('in_flight', 'failed')) then
                 null;
-            when (old.status, new.status) = ('delivered', 'failed') then
-                if coalesce(old.claimed_by, '') not like '%/relay:%' then
-                    raise exception 'event %: only an event that a relay has delivered to a broker can fail afterwards', old.id
-                        using errcode = 'SL409';
-                end if;
+            when (old.status, new.status) = ('delivered', 'failed') and old.claimed_by like '%/relay:%' then
+                null;
             when (old.status, new.status) in (('in_flight', 'pending'), ('failed', 'pending')) then
                 if new.retry_after is null then
                     raise exception 'event %: what becomes pending again needs a retry_after', old.id using errcode = 'SL409';
@@ -209,7 +206,7 @@ begin
             else
                 raise exception 'event %: illegal transition % -> %', old.id, old.status, new.status
                     using errcode = 'SL409',
-                          hint = 'legal: pending -> in_flight -> delivered | failed | pending, failed -> pending by replay';
+                          hint = 'legal: pending -> in_flight -> delivered | failed | pending, failed -> pending by replay, delivered -> failed after a relay';
         end case;
     end if;
 

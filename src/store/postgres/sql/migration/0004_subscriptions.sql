@@ -220,33 +220,6 @@ $$;
 revoke all on function core.sink_declare(text[], text[], text[], jsonb), core.sink_switch(text, text, text, text, text),
     core.sink_circuit(text, interval, text, text, text) from public;
 
--- Whether a broker carries the deliveries, audited. With a new version of the registry, so that whoever settles by the old
--- one decides again and sees it. What changes nothing is answered and not audited.
-create function core.relay_switch(p_state text, p_broker text, p_actor text, p_surface text, p_reason text) returns void
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_old text;
-    v_new text := p_state || case when p_state = 'off' then '' else ' ' || p_broker end;
-begin
-    if coalesce(p_reason, '') = '' then
-        raise exception 'reason: say why' using errcode = 'SL422';
-    elsif p_state not in ('off', 'on', 'draining') or (p_state <> 'off' and p_broker not in ('nats', 'redis')) then
-        raise exception 'state: expected off, on or draining with nats or redis, got %', quote_literal(v_new) using errcode = 'SL422';
-    end if;
-    perform from core.settings where key = 'subscriptions_version' for update;
-    select s.value into v_old from core.settings s where s.key = 'relay';
-    if v_old = v_new then
-        return;
-    end if;
-    update core.settings set value = v_new where key = 'relay';
-    update core.settings set value = (value::bigint + 1)::text where key = 'subscriptions_version';
-    insert into core.audit (actor, surface, action, reason, detail)
-    values (p_actor, p_surface, 'relay.' || p_state, p_reason, jsonb_build_object('from', v_old, 'to', v_new));
-end
-$$;
-
 -- Whoever may claim can settle what it likes; everybody else cannot make a claim's token.
 create function core.token_secret() returns text
 language sql stable security definer
@@ -256,4 +229,4 @@ as $$ select value from core.secrets where key = 'pull_tokens' $$;
 revoke all on function core.outbox_route(core.outbox), core.outbox_waits_for(jsonb, text[]),
     core.outbox_subscribed(core.outbox), core.subscribe(bigint, text[], jsonb, text[], text[], text),
     core.unsubscribe(bigint, text, text, text, text), core.worker_announce(text, bigint, text[], text),
-    core.worker_depart(text), core.token_secret(), core.relay_switch(text, text, text, text, text) from public;
+    core.worker_depart(text), core.token_secret() from public;
