@@ -24,7 +24,7 @@
 
 namespace sluice::broker {
 
-/// Names as they were given; the order is kept. Names and values hold no line break.
+/// Names as they were given, in any order. Names and values hold no line break.
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
 /// The value of the first header of this name, ignoring case; none: there is no such header.
@@ -77,15 +77,17 @@ struct IncomingMessage {
   std::string id;  ///< as it was published
   Headers headers;
   std::string body;
-  std::int64_t delivered = 1;  ///< how often this handler was given it, this time included; a restart does not reset it
+  /// How often this handler was given it, this time included. The broker counts, so a restart of the consumer does not
+  /// reset it; a crash of a nats-server that is alone may take back the last second's counts and settlements.
+  std::int64_t delivered = 1;
   std::optional<int> shard;
   std::string token;  ///< what settle() takes; opaque
 };
 
 struct Settlement {
   enum class What {
-    done,      ///< handled, or given up: never comes again to this handler
-    retry,     ///< comes again after `delay`
+    done,   ///< handled, or given up: does not come again to this handler, unless a crash takes it back from the broker
+    retry,  ///< comes again after `delay`
     progress,  ///< still being worked on: ack_wait begins anew
   };
   std::string_view token;
@@ -104,7 +106,7 @@ class Consumer {
 
   /// Settles all of them, pipelined; an answer per message, in their order: the broker has confirmed it, or an error
   /// that says whether it may be repeated. Repeating is harmless. `conflict`: the message came to somebody else
-  /// meanwhile (Redis); NATS confirms such a settlement and ignores it.
+  /// meanwhile, and a retry or progress changes nothing. Only Redis tells; NATS confirms.
   virtual std::vector<Result<void>> settle(std::span<const Settlement> settlements, Duration deadline) = 0;
 };
 

@@ -34,6 +34,7 @@ class Server {
   }
   void start() { nats_ ? nats_->start() : redis_->start(); }
   void kill() { nats_ ? nats_->kill() : redis_->kill(); }
+  void stop() { nats_ ? nats_->stop() : redis_->stop(); }
   [[nodiscard]] int port() const { return nats_ ? nats_->port() : redis_->port(); }
   [[nodiscard]] std::string url() const { return nats_ ? nats_->url() : redis_->url(); }
 

@@ -16,7 +16,7 @@ TEST_P(BrokerPublish, CarriesEverythingThatAMessageHas) {
   const auto broker = open(server.url());
   ASSERT_TRUE(broker->ensure({}));
   publish_all(*broker, numbered(*broker, 0, 300));
-  const auto reader = consume(*broker);
+  const auto reader = consume(*broker, {.max_unsettled = 300});
   const auto messages = fetch(*reader, 300);
   ASSERT_EQ(messages.size(), 300U);
   const auto& last = messages.back();

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <csignal>
 #include <fstream>
 #include <stdexcept>
 
@@ -53,9 +52,9 @@ void BrokerProcess::signal(int number) const {
   if (pid_ > 0) ::kill(pid_, number);
 }
 
-void BrokerProcess::kill() {
+void BrokerProcess::end(int number) {
   if (pid_ <= 0) return;
-  ::kill(pid_, SIGKILL);
+  ::kill(pid_, number);
   ::waitpid(pid_, nullptr, 0);
   pid_ = -1;
   draining_ = {};

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <csignal>
 #include <string>
 #include <thread>
 #include <vector>
@@ -23,10 +24,13 @@ class BrokerProcess {
 
   void start();
   /// As a crash would: SIGKILL, and waits for its end.
-  void kill();
+  void kill() { end(SIGKILL); }
+  /// As an operator would: SIGTERM, and waits for its end.
+  void stop() { end(SIGTERM); }
   void signal(int number) const;
 
  private:
+  void end(int number);
   std::vector<std::string> words_;
   std::string ready_;
   pid_t pid_ = -1;
@@ -41,6 +45,7 @@ class NatsServer {
 
   void start() { process_.start(); }
   void kill() { process_.kill(); }
+  void stop() { process_.stop(); }
   void signal(int number) const { process_.signal(number); }
   [[nodiscard]] int port() const { return port_; }
   [[nodiscard]] std::string url() const { return "nats://127.0.0.1:" + std::to_string(port_); }
@@ -60,6 +65,7 @@ class RedisServer {
 
   void start() { process_.start(); }
   void kill() { process_.kill(); }
+  void stop() { process_.stop(); }
   void signal(int number) const { process_.signal(number); }
   [[nodiscard]] int port() const { return port_; }
   [[nodiscard]] std::string url() const { return "redis://127.0.0.1:" + std::to_string(port_); }

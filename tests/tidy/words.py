@@ -36,7 +36,7 @@ def part(word):
 
 WORDS = (
     # A tool of the MCP surface has its name for good, and so has a PostgreSQL server with its databases.
-    Word("cluster", r"[Cc]luster(?<!list_failure_cluster)(?<!of this cluster)(?<!NATS cluster)(?<!JetStream cluster)(?<!Redis Cluster)", "group", "cluster"),
+    Word("cluster", r"[Cc]luster(?<!list_failure_cluster)(?<!of this cluster)(?<!NATS cluster)(?<!JetStream cluster)(?<!info\.Cluster)(?<!Redis Cluster)", "group", "cluster"),
     Word("failure class", r"[Ff]ailure[ _]?[Cc]lass", "error class, error_class", "failure"),
     Word("kind of error", r"\b[Kk]inds? of (?:errors?|failures?)\b", "error class, or group", "kind"),
     Word("ring", r"[Rr](?<![\w-].)(?:ings?|inging|ung|ang)\b", "notify, wake", "r",
