@@ -122,13 +122,17 @@ std::vector<BrokerClaims::Fetched> BrokerClaims::sort_out(std::vector<broker::In
       continue;
     }
     const auto& target = read->event.envelope.target();
-    const Route route{read->event.envelope.event_type(), target ? std::optional<std::string_view>{*target} : std::nullopt,
-                      read->event.channel};
+    const Route route{read->event.envelope.event_type(),
+                      target ? std::optional<std::string_view>{*target} : std::nullopt, read->event.channel};
     if (!terms_.subscription.matches(route)) {
       over.push_back(std::move(message.token));
       continue;
     }
-    Held held{std::move(message.token), read->replay, message.delivered, own_of(read->event.progress, handler),
+    Held held{std::move(message.token),
+              message.id,
+              read->replay,
+              message.delivered,
+              own_of(read->event.progress, handler),
               read->event.envelope.idempotency_key()};
     // Until it had several handlers, the row's count was its own.
     if (read->event.progress.empty()) held.before.attempts = read->event.attempts;
@@ -158,7 +162,12 @@ Result<void> BrokerClaims::recall(std::vector<Fetched>& fetched, std::vector<std
       continue;
     }
     const HandlerProgress kept = own_of(row->progress, terms_.subscription.handler_name);
-    if (kept.deliveries > 0) one.held.before = kept;
+    const auto early = terms_.early->take(one.held.message);
+    if (early && early->deliveries > kept.deliveries) {
+      one.held.before = *early;
+    } else if (kept.deliveries > 0) {
+      one.held.before = kept;
+    }
   }
   std::erase_if(fetched, [](const Fetched& one) { return one.held.token.empty(); });
   for (Fetched& one : fetched) count_unanswered(one.held.before, one.held.delivered);
@@ -249,7 +258,11 @@ Result<store::SettleReport> BrokerClaims::settle(std::span<const store::SettleIt
     return std::move(answers).error();
   }
   std::map<std::int64_t, store::Reported> reported;
-  for (std::size_t i = 0; i < reporting.size(); ++i) reported.emplace(reporting[i], (*answers)[i]);
+  for (std::size_t i = 0; i < reporting.size(); ++i) {
+    reported.emplace(reporting[i], (*answers)[i]);
+    if ((*answers)[i] != store::Reported::early) continue;
+    if (const auto message = held(reporting[i])) terms_.early->keep(message->message, reports[i].progress);
+  }
   return tell_broker(items, reported);
 }
 

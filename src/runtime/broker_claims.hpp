@@ -24,6 +24,30 @@
 
 namespace sluice::runtime {
 
+/// What the workers of one handler could not report yet, because the relay had not settled the event: the message comes
+/// again, and then the attempt is known.
+class EarlyReports {
+ public:
+  void keep(const std::string& message, const HandlerProgress& progress) {
+    const std::lock_guard lock{mutex_};
+    if (kept_.size() >= kMost) kept_.clear();
+    kept_.insert_or_assign(message, progress);
+  }
+  std::optional<HandlerProgress> take(const std::string& message) {
+    const std::lock_guard lock{mutex_};
+    const auto found = kept_.find(message);
+    if (found == kept_.end()) return std::nullopt;
+    HandlerProgress progress = std::move(found->second);
+    kept_.erase(found);
+    return progress;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 10'000;  // what is forgotten counts as an attempt of an unknown end
+  std::mutex mutex_;
+  std::map<std::string, HandlerProgress> kept_;
+};
+
 struct ConsumerTerms {
   store::Claiming& store;
   broker::Broker& broker;
@@ -35,6 +59,7 @@ struct ConsumerTerms {
   Duration ack_wait = std::chrono::seconds{60};
   Duration fetch_wait = std::chrono::milliseconds{500};  ///< a claim waits so long for a first message
   std::function<Timestamp()> clock;
+  std::shared_ptr<EarlyReports> early = std::make_shared<EarlyReports>();
   telemetry::Logger logger;
 };
 
@@ -70,6 +95,7 @@ class BrokerClaims final : public store::Claiming {
   /// A message under way.
   struct Held {
     std::string token;
+    std::string message;  ///< its id
     std::int64_t replay = 0;
     std::int64_t delivered = 1;
     HandlerProgress before;  ///< of this handler, when the attempt began
@@ -94,7 +120,8 @@ class BrokerClaims final : public store::Claiming {
   std::shared_ptr<broker::Consumer> consumer_;
   std::map<std::int64_t, Held> held_;  // by ClaimRef::batch
   std::int64_t next_ = 1;
-  bool store_failed_ = false;  // nothing is fetched before it has answered again: a delivery would be counted for nothing
+  bool store_failed_ =
+      false;  // nothing is fetched before it has answered again: a delivery would be counted for nothing
 };
 
 }  // namespace sluice::runtime

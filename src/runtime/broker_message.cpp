@@ -49,8 +49,8 @@ broker::OutgoingMessage to_message(const store::ClaimedEvent& event, std::int64_
 
 Result<RelayedMessage> from_message(const broker::IncomingMessage& message) {
   SLUICE_TRY(auto envelope,
-             EventEnvelope::from_json(message.body, {static_cast<std::size_t>(store::kReadablePayloadBytes),
-                                                     kDeepestPayload}));
+             EventEnvelope::from_json(message.body,
+                                      {static_cast<std::size_t>(store::kReadablePayloadBytes), kDeepestPayload}));
   SLUICE_TRY(const auto generation, number_in(message.headers, kGeneration));
   if (generation < kFirstGeneration) {
     return invalid(std::string{kGeneration}, "header " + std::string{kGeneration} + " is missing");

@@ -89,7 +89,8 @@ std::vector<std::string> listening_channels(Generation generation, const std::ve
 Result<std::unique_ptr<Supervisor>> Supervisor::start(store::Store& store, HandlerSet handlers,
                                                       telemetry::Logger logger, SupervisorOptions options) {
   std::vector<PoolOptions> pools;
-  pools.push_back({{}, std::move(handlers), options.workers});
+  // Who relays may have nothing of its own to deliver.
+  if (!handlers.empty() || !options.broker.relay) pools.push_back({{}, std::move(handlers), options.workers});
   return start(store, std::move(pools), std::move(logger), std::move(options));
 }
 

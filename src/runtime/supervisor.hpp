@@ -32,9 +32,9 @@ namespace sluice::runtime {
 
 /// A broker that carries deliveries while the switch says so. The same in every process of an installation.
 struct BrokerTerms {
-  broker::Broker* broker = nullptr;  ///< outlives the supervisor; none: this process consumes from none
-  std::string kind;                  ///< nats, redis
-  int shards = 16;                   ///< of events with an ordering key
+  broker::Broker* broker = nullptr;              ///< outlives the supervisor; none: this process consumes from none
+  std::string kind;                              ///< nats, redis
+  int shards = 16;                               ///< of events with an ordering key
   Duration ack_wait = std::chrono::seconds{60};  ///< a message that is not settled or renewed for so long comes again
   int max_unsettled = 1000;                      ///< messages under way per handler, among all processes
   bool relay = false;                            ///< this process also relays
@@ -138,10 +138,10 @@ class Supervisor {
   std::mutex mutex_;          // guards the count
   std::size_t busy_pools_ = 0;
   bool departed_ = false;
-  store::RelaySwitch seen_relay_;  // by the presence service
-  std::vector<std::unique_ptr<WorkerPool>> pools_;  // they use everything above
+  store::RelaySwitch seen_relay_;                          // by the presence service
+  std::vector<std::unique_ptr<WorkerPool>> pools_;         // they use everything above
   std::vector<std::unique_ptr<WorkerPool>> broker_pools_;  // consumers and the relay
-  std::vector<std::jthread> services_;              // last: they use the pools, too
+  std::vector<std::jthread> services_;                     // last: they use the pools, too
 };
 
 /// The channels that a process with these subscriptions listens on: its generation's, and one per processing class.

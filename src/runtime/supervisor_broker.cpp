@@ -15,7 +15,7 @@ void Supervisor::add_consumers(const PoolOptions& pool) {
     own.name = "consumer:" + name;
     own.handlers = pool.handlers.only(name);
     own.workers = pool.workers;
-    own.source = [this, handlers = own.handlers, name]() -> WorkerSource {
+    own.source = [this, handlers = own.handlers, name, early = std::make_shared<EarlyReports>()]() -> WorkerSource {
       const Subscription& subscription = handlers.find(name)->subscription;
       RegistrySnapshot alone;
       alone.subscriptions = {subscription};
@@ -29,6 +29,7 @@ void Supervisor::add_consumers(const PoolOptions& pool) {
                           .max_unsettled = options_.broker.max_unsettled,
                           .ack_wait = options_.broker.ack_wait,
                           .clock = [] { return std::chrono::floor<Duration>(std::chrono::system_clock::now()); },
+                          .early = early,
                           .logger = logger_};
       return {std::make_shared<BrokerClaims>(std::move(terms)), std::make_shared<RegistryView>(std::move(alone)),
               handlers, true};

@@ -127,8 +127,9 @@ void WorkerPool::start() {
 
 ClaimKeeper& WorkerPool::keeper_of(const WorkerSource& source) {
   if (!source.waits) return environment_.keeper;
-  keepers_.push_back(std::make_unique<ClaimKeeper>(*source.claims, environment_.logger,
-                                                   ClaimKeeperOptions{environment_.renew_within.value_or(environment_.worker.ttl), {}}));
+  keepers_.push_back(std::make_unique<ClaimKeeper>(
+      *source.claims, environment_.logger,
+      ClaimKeeperOptions{environment_.renew_within.value_or(environment_.worker.ttl), {}}));
   return *keepers_.back();
 }
 
@@ -160,8 +161,7 @@ Service WorkerPool::service(int number) {
   WorkerOptions options = environment_.worker;
   options.identity = worker_name(number);
   if (options_.batch_max > 0) options.batch_max = options_.batch_max;
-  auto round =
-      std::make_shared<Round>(*this, std::move(options), options_.source ? options_.source() : WorkerSource{});
+  auto round = std::make_shared<Round>(*this, std::move(options), options_.source ? options_.source() : WorkerSource{});
   Service service;
   service.name = "worker";
   service.round = [round](const std::stop_token& stop) { return round->step(stop); };

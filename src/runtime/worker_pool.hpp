@@ -38,7 +38,7 @@ struct PoolOptions {
   /// Stands in the names of its workers: `<process>/<name>/0`. May be empty where a process has one pool.
   std::string name;
   HandlerSet handlers;
-  int workers = 1;  ///< threads that claim; at least 1
+  int workers = 1;    ///< threads that claim; at least 1
   int batch_max = 0;  ///< other than the process's; 0: the same
   /// Makes the source of each worker; none: they claim from the database, while no broker carries the deliveries.
   std::function<WorkerSource()> source{};
@@ -113,9 +113,9 @@ class WorkerPool {
   std::optional<Error> trouble_;
   std::vector<std::unique_ptr<ClaimKeeper>> keepers_;  // of sources that renew apart; made before the threads run
   WakeSignal nothing_;                                 // never woken
-  std::vector<std::jthread> threads_;    // they use everything above
-  std::jthread keeping_;                 // so does this; it ends after they have
-  Notifier::Registration registration_;  // last: nobody wakes what is gone
+  std::vector<std::jthread> threads_;                  // they use everything above
+  std::jthread keeping_;                               // so does this; it ends after they have
+  Notifier::Registration registration_;                // last: nobody wakes what is gone
 };
 
 }  // namespace sluice::runtime

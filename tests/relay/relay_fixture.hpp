@@ -31,7 +31,8 @@ class RelayTest : public testing::TestWithParam<Kind> {
     admin_ = open_broker();
     const auto made = admin_->ensure({});
     ASSERT_TRUE(made) << made.error().message;
-    sql("create table public.effects (handler text, event_id uuid, place bigint)");
+    sql("create table public.effects (handler text, event_id uuid, place bigint, n bigint generated always as "
+        "identity)");
   }
 
   [[nodiscard]] static std::string kind_name() { return GetParam() == Kind::nats ? "nats" : "redis"; }
@@ -94,7 +95,7 @@ class RelayTest : public testing::TestWithParam<Kind> {
   /// In the order in which they were handled, each key's events have ascending numbers.
   std::int64_t out_of_order(const std::string& handler) {
     return count(
-        "(select e.place, lag(e.place) over (partition by o.ordering_key order by e.ctid) as before "
+        "(select e.place, lag(e.place) over (partition by o.ordering_key order by e.n) as before "
         "from public.effects e join core.outbox o on o.id = e.event_id "
         "where o.ordering_key is not null and e.handler = '" +
         handler + "') t where before > place");

@@ -70,7 +70,8 @@ class RelayServers : public testing::Test {
 
 TEST_F(RelayServers, EveryServerIsKilledOnceAndNothingIsLostOrDoubled) {
   constexpr int kEach = 250;
-  SqlSession{database_.url()}.must("create table public.effects (event_id uuid, place bigint)");
+  SqlSession{database_.url()}.must(
+      "create table public.effects (event_id uuid, place bigint, n bigint generated always as identity)");
   auto admin = open_broker();
   // A JetStream cluster elects its leader when a majority has met.
   eventually([&] { return admin->ensure({.replicas = 3}).has_value(); });
@@ -106,7 +107,7 @@ TEST_F(RelayServers, EveryServerIsKilledOnceAndNothingIsLostOrDoubled) {
   EXPECT_EQ(count("public.effects"), published) << "an effect that happened twice";
   EXPECT_EQ(count("(select distinct event_id from public.effects) t"), published);
   EXPECT_EQ(count("core.outbox where status = 'failed'"), 0);
-  EXPECT_EQ(count("(select e.place, lag(e.place) over (partition by o.ordering_key order by e.ctid) as before "
+  EXPECT_EQ(count("(select e.place, lag(e.place) over (partition by o.ordering_key order by e.n) as before "
                   "from public.effects e join core.outbox o on o.id = e.event_id where o.ordering_key is not null) t "
                   "where before > place"),
             0);
