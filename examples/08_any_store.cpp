@@ -16,7 +16,7 @@ example::Progress booked;
 
 // region: handler
 void book(const sluice::EventEnvelope& event, sluice::Transaction& transaction, const sluice::Delivery& delivery) {
-  const std::string number = event.payload().substr(event.payload().find(':') + 1, 1);
+  const std::string number = event.payload().substr(event.payload().find_first_of("123"), 1);
   const int attempt = delivery.attempts.front() + 1;
   std::cout << "order " << number << ": attempt " << attempt << std::endl;
   transaction.execute("insert into example_orders (number) values ($1)", {number});

@@ -12,14 +12,14 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::vector<Finding> of(const DoctorFacts& facts, FindingId id) {
+std::vector<Finding> all_of_broker(const DoctorFacts& facts, FindingId id) {
   Findings findings;
   judge_broker(facts, findings);
   std::vector<Finding> found = std::move(findings).take();
   std::erase_if(found, [&](const Finding& finding) { return finding.id != id; });
   return found;
 }
-Finding the(const DoctorFacts& facts, FindingId id) { return of(facts, id).at(0); }
+Finding of_broker(const DoctorFacts& facts, FindingId id) { return all_of_broker(facts, id).at(0); }
 
 RelayView relaying_to_nats() {
   RelayView view;
@@ -36,16 +36,18 @@ RelayView relaying_to_nats() {
   return view;
 }
 
-TEST(DoctorBroker, NothingIsSaidWithoutARelay) { EXPECT_THAT(of(DoctorFacts{}, FindingId::broker_unsafe), IsEmpty()); }
+TEST(DoctorBroker, NothingIsSaidWithoutARelay) {
+  EXPECT_THAT(all_of_broker(DoctorFacts{}, FindingId::broker_unsafe), IsEmpty());
+}
 
 TEST(DoctorBroker, AReplicatedStreamIsWellAndASingleOneIsANote) {
   DoctorFacts facts;
   facts.relay = relaying_to_nats();
-  EXPECT_EQ(the(facts, FindingId::broker_unsafe).severity, Severity::ok);
-  EXPECT_THAT(the(facts, FindingId::broker_unsafe).title, HasSubstr("majority of 3"));
+  EXPECT_EQ(of_broker(facts, FindingId::broker_unsafe).severity, Severity::ok);
+  EXPECT_THAT(of_broker(facts, FindingId::broker_unsafe).title, HasSubstr("majority of 3"));
   facts.relay->broker->replicas = 1;
   facts.relay->broker->replicas_current = 1;
-  EXPECT_EQ(the(facts, FindingId::broker_unsafe).severity, Severity::info);
+  EXPECT_EQ(of_broker(facts, FindingId::broker_unsafe).severity, Severity::info);
 }
 
 TEST(DoctorBroker, WhatCanLoseMessagesIsCritical) {
@@ -53,7 +55,7 @@ TEST(DoctorBroker, WhatCanLoseMessagesIsCritical) {
   const auto severity_with = [&](const std::function<void(broker::BrokerFacts&)>& change) {
     facts.relay = relaying_to_nats();
     change(*facts.relay->broker);
-    return the(facts, FindingId::broker_unsafe).severity;
+    return of_broker(facts, FindingId::broker_unsafe).severity;
   };
   EXPECT_EQ(severity_with([](auto& b) { b.stream_exists = false; }), Severity::critical);
   EXPECT_EQ(severity_with([](auto& b) { b.storage = "memory"; }), Severity::critical);
@@ -68,12 +70,12 @@ TEST(DoctorBroker, ABrokerThatIsAwayAndWorkersWithoutOne) {
   facts.relay = relaying_to_nats();
   facts.relay->broker.reset();
   facts.relay->trouble = "connection refused";
-  EXPECT_EQ(the(facts, FindingId::broker_unsafe).severity, Severity::critical);
-  EXPECT_THAT(the(facts, FindingId::broker_unsafe).title, HasSubstr("connection refused"));
+  EXPECT_EQ(of_broker(facts, FindingId::broker_unsafe).severity, Severity::critical);
+  EXPECT_THAT(of_broker(facts, FindingId::broker_unsafe).title, HasSubstr("connection refused"));
   facts.survey.emplace();
   facts.survey->workers.push_back({"host:1:x", 1, {"billing.mailer"}, "no broker", {}, {}});
-  EXPECT_EQ(the(facts, FindingId::worker_without_broker).severity, Severity::critical);
-  EXPECT_THAT(the(facts, FindingId::worker_without_broker).title, HasSubstr("host:1:x"));
+  EXPECT_EQ(of_broker(facts, FindingId::worker_without_broker).severity, Severity::critical);
+  EXPECT_THAT(of_broker(facts, FindingId::worker_without_broker).title, HasSubstr("host:1:x"));
 }
 
 }  // namespace
