@@ -45,6 +45,12 @@ std::vector<std::string> names_of(const std::vector<Subscription>& subscriptions
   return names;
 }
 
+// The relay waits for what is published to its generation, whoever subscribes to it.
+std::vector<std::string> heard_channels(const SupervisorOptions& options, std::vector<Subscription> subscriptions) {
+  if (options.broker.relay) subscriptions.emplace_back();
+  return listening_channels(options.worker.generation, subscriptions);
+}
+
 Result<void> check_pools(const std::vector<PoolOptions>& pools, bool relays) {
   if (pools.empty() && !relays) return invalid("handlers", "there is no handler to deliver to: register one first");
   std::set<std::string> names;
@@ -118,7 +124,7 @@ Supervisor::Supervisor(store::Store& store, std::vector<PoolOptions> pools, tele
       own_notifier_(options_.worker.generation),
       notifier_(options_.notifier != nullptr ? *options_.notifier : own_notifier_),
       listener_(store, notifier_, logger_,
-                {listening_channels(options_.worker.generation, subscriptions_), options_.listener, options_.metrics}) {
+                {heard_channels(options_, subscriptions_), options_.listener, options_.metrics}) {
   for (PoolOptions& pool : pools) {
     if (options_.broker.broker != nullptr) add_consumers(pool);
     pools_.push_back(std::make_unique<WorkerPool>(pool_environment(), std::move(pool)));

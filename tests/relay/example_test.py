@@ -85,7 +85,7 @@ def main():
             said = daemon.communicate(timeout=60)[1]
             server.kill()
             server.wait()
-        if "error" in said:
+        if '"level":"error"' in said:
             sys.exit(said)
 
 
