@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "alert/http/http_channels.hpp"
+#include "broker/open_broker.hpp"
 #include "cli/posix_interruption.hpp"
 #include "cli/run.hpp"
 #include "core/try.hpp"
@@ -91,6 +92,23 @@ std::vector<std::unique_ptr<alert::AlertChannel>> alert_channels(const config::C
   return alert::open_http_channels(settings);
 }
 
+// None where none is configured; does not connect.
+Result<std::unique_ptr<broker::Broker>> open_broker(const config::Config& config) {
+  const config::RelayConfig& relay = config.relay;
+  if (relay.urls.empty()) return std::unique_ptr<broker::Broker>{};
+  broker::BrokerOptions options;
+  options.urls = relay.urls;
+  options.user = relay.user;
+  options.password = relay.password;
+  options.token = relay.token;
+  options.credentials_file = relay.credentials;
+  options.tls_ca = relay.tls_ca;
+  options.tls_cert = relay.tls_cert;
+  options.tls_key = relay.tls_key;
+  options.prefix = relay.stream;
+  return broker::open_broker(std::move(options));
+}
+
 class ServingDaemon final : public cli::Daemon {
  public:
   explicit ServingDaemon(std::unique_ptr<daemon::Daemon> daemon) : daemon_(std::move(daemon)) {}
@@ -115,7 +133,9 @@ Result<std::unique_ptr<cli::Daemon>> start_daemon(const cli::DaemonRequest& requ
                             [log](const config::Config& config, const std::function<Timestamp()>& clock) {
                               return sink::open_sinks(config, log, clock);
                             },
+                            {},
                             alert_channels(request.config)};
+  SLUICE_TRY(parts.broker, open_broker(request.config));
   auto daemon = daemon::Daemon::start(request.config, std::move(parts));
   if (!daemon) return std::move(daemon).error();
   return std::unique_ptr<cli::Daemon>{std::make_unique<ServingDaemon>(*std::move(daemon))};
@@ -146,6 +166,7 @@ int main(int argc, char** argv) {
                                std::make_shared<cli::PosixInterruption>(),
                                host::Entropy::system(),
                                alert_channels,
-                               try_sink};
+                               try_sink,
+                               open_broker};
   return static_cast<int>(cli::run(invocation, console, adapters));
 }

@@ -44,6 +44,21 @@ struct HandlerOptions {
   bool idempotent = false;
 };
 
+/// Where deliveries come from while `sluice ladder relay` has turned the relay on. The same in every process.
+struct BrokerAddress {
+  std::vector<std::string> urls{};  ///< `nats://…`, `tls://…` or one `redis://…`; empty: no broker
+  std::string user{};
+  std::string password{};
+  std::string token{};             ///< NATS
+  std::string credentials_file{};  ///< NATS
+  std::string tls_ca{};            ///< files
+  std::string tls_cert{};
+  std::string tls_key{};
+  std::string stream = "sluice";                 ///< prefix of subjects or keys
+  int shards = 16;                               ///< of events with an ordering key
+  Duration ack_wait = std::chrono::seconds{60};  ///< a message not settled or renewed for so long comes again
+};
+
 struct ListenerOptions {
   std::string store{};                                ///< `postgres://…`, `sqlite:PATH` or a path
   std::optional<std::int64_t> generation{};           ///< default: the newest live one, else 1
@@ -60,12 +75,14 @@ struct ListenerOptions {
   Duration patrol_interval = std::chrono::minutes{3};          ///< between two rounds of the patrol
   Duration patrol_overlooked_after = std::chrono::minutes{1};  ///< due for this long, and nobody has looked for it
   Duration patrol_settled_again = std::chrono::hours{24};  ///< what it has seen settled is read again after this long
+  BrokerAddress broker{};                                  ///< consumed from besides the store
   std::string service = "sluice";                          ///< names this program in logs
   std::string environment{};
   /// One JSON log line each; from any thread. Default: none are written.
   std::function<void(std::string_view line)> log{};
 
-  /// Store and generation from SLUICE_STORE or DATABASE_URL, and SLUICE_GENERATION or SPECTRAL_GENERATION.
+  /// Store and generation from SLUICE_STORE or DATABASE_URL, and SLUICE_GENERATION or SPECTRAL_GENERATION; the broker's
+  /// addresses, between commas, from SLUICE_BROKER.
   static Result<ListenerOptions> from_environment();
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "alert/alert_channel.hpp"
+#include "broker/broker.hpp"
 #include "config/config.hpp"
 #include "config/store_url.hpp"
 #include "host/entropy.hpp"
@@ -78,6 +79,8 @@ struct Adapters {
   /// Delivers the event to the sink that the configuration declares under that name, from this process. not_found when
   /// it declares none.
   std::function<Result<ops::Trial>(const config::Config&, const std::string& name, const EventEnvelope&)> try_sink;
+  /// The broker that the configuration names; none where it names none. Does not connect.
+  std::function<Result<std::unique_ptr<broker::Broker>>(const config::Config&)> open_broker;
 };
 
 }  // namespace sluice::cli

@@ -26,7 +26,10 @@ Result<ops::DoctorReport> examine(const Session& session) {
     if (store.error().code == ErrorCode::invalid) return std::move(store).error();
     return ops::report_unreachable(config.store.display(), store.error());
   }
-  return ops::examine(**store, {config.retention, session.adapters().entropy.clock});
+  SLUICE_TRY(const auto broker, session.adapters().open_broker(config));
+  ops::DoctorOptions options{config.retention, session.adapters().entropy.clock};
+  options.broker = broker.get();
+  return ops::examine(**store, options);
 }
 
 void print_finding(std::ostream& out, const ops::Finding& finding) {

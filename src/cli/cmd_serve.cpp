@@ -27,12 +27,16 @@ constexpr int kServiceConnections = 13;
 int connections(const config::Config& config) {
   std::set<std::string> sinks;
   for (const auto& subscription : config.declared.subscriptions) sinks.insert(subscription.sink);
-  const int pools = std::max(1, static_cast<int>(sinks.size()));
+  // Sinks consume from the broker as well as from the store, and the relay claims.
+  const int sources = config.relay.urls.empty() ? 1 : 2;
+  const int pools = sources * std::max(1, static_cast<int>(sinks.size()));
   return kServiceConnections + std::min(pools * config.worker.threads, config.worker.connections);
 }
 
 // Who gets events from this daemon, and what becomes of the others.
 std::string handlers_text(const config::Config& config) {
+  if (config.declared.subscriptions.empty() && !config.relay.urls.empty())
+    return "none of its own: it relays to " + config.relay.kind() + " while `sluice ladder relay` has that turned on";
   if (config.declared.subscriptions.empty())
     return "sluice.log logs every event: the configuration has no subscription";
   std::string names;

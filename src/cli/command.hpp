@@ -104,6 +104,7 @@ std::vector<Command> alert_commands();
 std::vector<Command> contract_commands();
 std::vector<Command> mcp_commands();
 std::vector<Command> db_commands();
+std::vector<Command> ladder_relay_commands();
 std::vector<Command> config_commands();
 std::vector<Command> completion_commands();
 std::vector<Command> version_commands();

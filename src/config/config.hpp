@@ -61,6 +61,30 @@ struct HttpConfig {
   bool read_only = false;  ///< nobody changes anything through it
 };
 
+/// The broker that carries deliveries while `sluice ladder relay` has turned it on.
+struct RelayConfig {
+  std::vector<std::string> urls;  ///< of one kind; empty: no broker
+  std::string user;
+  std::string password;
+  std::string token;
+  std::string credentials;  ///< a file; NATS
+  std::string tls_ca;       ///< files
+  std::string tls_cert;
+  std::string tls_key;
+  std::string stream;  ///< prefix of subjects or keys
+  int replicas = 0;
+  int shards = 0;
+  Duration ack_wait{};
+  Duration max_age{};
+  int threads = 0;
+
+  /// `nats` or `redis`, by the scheme of the first URL; empty without one.
+  [[nodiscard]] std::string kind() const {
+    if (urls.empty()) return {};
+    return urls.front().starts_with("redis") ? "redis" : "nats";
+  }
+};
+
 /// How much agents may change.
 struct McpConfig {
   int max_rows = 0;
@@ -87,6 +111,7 @@ struct Config {
   std::string environment;
   HttpConfig http;
   McpConfig mcp;
+  RelayConfig relay;
   bool exec_enabled = false;  ///< whether sinks may run programs
   /// Under which name the daemon declares subscriptions: its service, else its host, and the file. Whoever starts under
   /// the same name later withdraws those that are gone from the file.

@@ -359,10 +359,18 @@ const std::vector<Key>& table() {
 
 }  // namespace
 
-std::span<const Key> keys() { return table(); }
+std::span<const Key> keys() {
+  static const std::vector<Key> all = [] {
+    std::vector<Key> rows = table();
+    const auto relay = relay_keys();
+    rows.insert(rows.end(), relay.begin(), relay.end());
+    return rows;
+  }();
+  return all;
+}
 
 const Key* find_key(std::string_view name) {
-  for (const Key& key : table()) {
+  for (const Key& key : keys()) {
     if (key.name == name) return &key;
   }
   return nullptr;
@@ -370,7 +378,7 @@ const Key* find_key(std::string_view name) {
 
 std::vector<std::string_view> key_names() {
   std::vector<std::string_view> names;
-  for (const Key& key : table()) names.push_back(key.name);
+  for (const Key& key : keys()) names.push_back(key.name);
   return names;
 }
 

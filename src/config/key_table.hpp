@@ -35,6 +35,8 @@ struct Key {
 };
 
 std::span<const Key> keys();
+/// Those of [relay], which keys() ends with.
+std::vector<Key> relay_keys();
 const Key* find_key(std::string_view name);
 std::vector<std::string_view> key_names();
 

@@ -23,6 +23,26 @@ Result<void> read_word(std::string& into, const Given& given) {
   return {};
 }
 
+Result<void> read_optional_word(std::string& into, const Given& given) {
+  into.clear();
+  return given.text == kNone ? Result<void>{} : read_word(into, given);
+}
+
+Result<void> read_broker(std::vector<std::string>& into, const Given& given) {
+  into.clear();
+  if (given.text == kNone) return {};
+  SLUICE_CHECK(read_words(into, given));
+  const auto is = [](const std::string& url, std::string_view scheme) { return url.starts_with(scheme); };
+  const bool redis = is(into.front(), "redis://");
+  for (const std::string& url : into) {
+    const bool fits = redis ? is(url, "redis://") : is(url, "nats://") || is(url, "tls://");
+    if (!fits)
+      return refused(given, "the address of a broker; write nats://HOST:4222, tls://HOST:4222 or redis://HOST:6379");
+  }
+  if (redis && into.size() > 1) return refused(given, "one address: Redis takes one");
+  return {};
+}
+
 Result<void> read_generation(std::optional<Generation>& into, const Given& given) {
   if (given.text == "auto") {
     into.reset();

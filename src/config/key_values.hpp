@@ -19,7 +19,9 @@ Error refused(const Given& given, const std::string& expected);
 
 Result<void> read(Duration& into, const Given& given);  ///< above zero
 Result<void> read_word(std::string& into, const Given& given);
-Result<void> read_words(std::vector<std::string>& into, const Given& given);  ///< `a,b , c`
+Result<void> read_optional_word(std::string& into, const Given& given);        ///< `none` is empty
+Result<void> read_broker(std::vector<std::string>& into, const Given& given);  ///< URLs of one kind between commas
+Result<void> read_words(std::vector<std::string>& into, const Given& given);   ///< `a,b , c`
 Result<void> read_flag(bool& into, const Given& given);
 Result<void> read_generation(std::optional<Generation>& into, const Given& given);
 Result<void> read_store(StoreUrl& into, const Given& given);

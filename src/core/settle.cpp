@@ -99,6 +99,9 @@ Result<void> read(HandlerProgress& progress, const json::Member& member) {
   if (member.name == "attempts") {
     std::from_chars(member.value.data(), member.value.data() + member.value.size(), progress.attempts);
   }
+  if (member.name == "deliveries") {
+    std::from_chars(member.value.data(), member.value.data() + member.value.size(), progress.deliveries);
+  }
   if (member.name == "due") {
     std::string due;
     SLUICE_CHECK(text(due));
@@ -118,6 +121,7 @@ std::string progress_to_json(const std::vector<HandlerProgress>& progress) {
     json::append_quoted(out, one.handler_name);
     out += R"(,"attempts":)" + std::to_string(one.attempts);
     out += R"(,"due":")" + to_iso8601(one.due) + '"';
+    if (one.deliveries > 0) out += R"(,"deliveries":)" + std::to_string(one.deliveries);
     if (one.out_of_attempts) out += R"(,"exhausted":true)";
     member(out, "last_error", one.last_error);
     member(out, "error_class", one.error_class);

@@ -2,6 +2,7 @@
 // where it has several. Pure; the store obeys.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,6 +25,7 @@ struct HandlerProgress {
   std::string last_error;        ///< of its latest failure
   std::string error_class;
   std::string fingerprint;
+  std::int64_t deliveries = 0;  ///< of a message: how often the broker had delivered it when this was written
 
   bool operator==(const HandlerProgress&) const = default;
 };

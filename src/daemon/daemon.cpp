@@ -128,6 +128,12 @@ runtime::SupervisorOptions Daemon::supervisor_options(const config::Config& conf
   options.metrics = &metrics_;
   options.on_failed = failure_listener();
   options.notifier = &notifier_;
+  options.broker = {.broker = parts_.broker.get(),
+                    .kind = config.relay.kind(),
+                    .shards = config.relay.shards,
+                    .ack_wait = config.relay.ack_wait,
+                    .relay = parts_.broker != nullptr,
+                    .relay_workers = config.relay.threads};
   return options;
 }
 

@@ -32,6 +32,7 @@ struct DaemonParts {
   std::function<double()> uniform01;
   std::function<bool(std::int64_t pid)> process_is_gone;  ///< as runtime::Machine::is_gone
   OpenSinks open_sinks;
+  std::unique_ptr<broker::Broker> broker;  ///< none: no broker is configured
   std::vector<std::unique_ptr<alert::AlertChannel>> alert_channels;
 };
 

@@ -34,7 +34,9 @@ Result<std::unique_ptr<Delivery::Shift>> Delivery::prepare(const config::Config&
   for (const auto& subscription : config.declared.subscriptions) {
     shift->served[subscription.sink].push_back(subscription.handler_name);
   }
-  if (config.declared.subscriptions.empty()) shift->served["log"].emplace_back(kLogHandler);
+  // A daemon that relays may have nothing of its own to deliver.
+  if (config.declared.subscriptions.empty() && config.relay.urls.empty())
+    shift->served["log"].emplace_back(kLogHandler);
   return shift;
 }
 

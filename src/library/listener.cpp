@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "broker/open_broker.hpp"
 #include "core/try.hpp"
 #include "host/entropy.hpp"
 #include "host/identity.hpp"
@@ -77,6 +78,26 @@ runtime::SupervisorOptions supervisor_options(const ListenerOptions& options, Ge
   return made;
 }
 
+std::string kind_of(const BrokerAddress& address) {
+  if (address.urls.empty()) return {};
+  return address.urls.front().starts_with("redis") ? "redis" : "nats";
+}
+
+Result<std::unique_ptr<broker::Broker>> open_broker(const BrokerAddress& address) {
+  if (address.urls.empty()) return std::unique_ptr<broker::Broker>{};
+  broker::BrokerOptions options;
+  options.urls = address.urls;
+  options.user = address.user;
+  options.password = address.password;
+  options.token = address.token;
+  options.credentials_file = address.credentials_file;
+  options.tls_ca = address.tls_ca;
+  options.tls_cert = address.tls_cert;
+  options.tls_key = address.tls_key;
+  options.prefix = address.stream;
+  return broker::open_broker(std::move(options));
+}
+
 }  // namespace
 
 Result<ListenerOptions> ListenerOptions::from_environment() {
@@ -84,13 +105,16 @@ Result<ListenerOptions> ListenerOptions::from_environment() {
   ListenerOptions options;
   options.store = std::move(choice.store);
   options.generation = choice.generation;
+  options.broker.urls = std::move(choice.broker);
   return options;
 }
 
 class EventListener::Impl {
  public:
-  Impl(library::OpenedStore opened, ListenerOptions options, Generation generation)
+  Impl(library::OpenedStore opened, std::unique_ptr<broker::Broker> broker, ListenerOptions options,
+       Generation generation)
       : opened_(std::move(opened)),
+        broker_(std::move(broker)),
         options_(std::move(options)),
         generation_(generation),
         identity_(host::fresh_identity()) {}
@@ -105,8 +129,12 @@ class EventListener::Impl {
     if (supervisor_) return invalid("start", "the listener was started before");
     auto logger = library::make_logger({options_.service, options_.environment, options_.log}, generation_);
     // A copy: whoever fails to start, because the database is away for a moment, may try again.
-    auto started = runtime::Supervisor::start(*opened_.store, handlers_, std::move(logger),
-                                              supervisor_options(options_, generation_, identity_));
+    auto wanted = supervisor_options(options_, generation_, identity_);
+    wanted.broker = {.broker = broker_.get(),
+                     .kind = kind_of(options_.broker),
+                     .shards = options_.broker.shards,
+                     .ack_wait = options_.broker.ack_wait};
+    auto started = runtime::Supervisor::start(*opened_.store, handlers_, std::move(logger), std::move(wanted));
     if (!started) return in_terms_of_options(std::move(started).error());
     supervisor_ = *std::move(started);
     return {};
@@ -137,6 +165,7 @@ class EventListener::Impl {
 
  private:
   library::OpenedStore opened_;
+  std::unique_ptr<broker::Broker> broker_;  // none: deliveries come from the store alone
   ListenerOptions options_;
   Generation generation_;
   std::string identity_;
@@ -150,7 +179,8 @@ Result<EventListener> EventListener::open(ListenerOptions options) {
   SLUICE_TRY(auto opened,
              library::open_store(options.store, kServiceConnections + kConnectionsPerThread * options.threads));
   SLUICE_TRY(const auto generation, library::resolve_generation(options.generation, *opened.store));
-  return EventListener{std::make_unique<Impl>(std::move(opened), std::move(options), generation)};
+  SLUICE_TRY(auto broker, open_broker(options.broker));
+  return EventListener{std::make_unique<Impl>(std::move(opened), std::move(broker), std::move(options), generation)};
 }
 
 EventListener::EventListener(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

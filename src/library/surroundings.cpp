@@ -1,6 +1,7 @@
 #include "library/surroundings.hpp"
 
 #include <cstdlib>
+#include <utility>
 
 #include "core/generation.hpp"
 #include "core/try.hpp"
@@ -19,7 +20,15 @@ std::string variable(const char* first, const char* second) {
 }  // namespace
 
 Result<EnvironmentChoice> choice_from_environment() {
-  EnvironmentChoice choice{variable("SLUICE_STORE", "DATABASE_URL"), std::nullopt};
+  EnvironmentChoice choice{variable("SLUICE_STORE", "DATABASE_URL"), std::nullopt, {}};
+  std::string url;
+  for (const char c : variable("SLUICE_BROKER", "SLUICE_BROKER") + ',') {
+    if (c != ',') {
+      url += c;
+    } else if (!url.empty()) {
+      choice.broker.push_back(std::exchange(url, {}));
+    }
+  }
   if (choice.store.empty()) {
     return invalid("SLUICE_STORE", "SLUICE_STORE is not set: it names the store, such as postgres://app@db/app");
   }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <sluice/result.hpp>
 #include "telemetry/log.hpp"
@@ -15,8 +16,9 @@ namespace sluice::library {
 struct EnvironmentChoice {
   std::string store;
   std::optional<std::int64_t> generation;
+  std::vector<std::string> broker;  ///< URLs; empty: none
 };
-/// SLUICE_STORE or DATABASE_URL; SLUICE_GENERATION or SPECTRAL_GENERATION.
+/// SLUICE_STORE or DATABASE_URL; SLUICE_GENERATION or SPECTRAL_GENERATION; SLUICE_BROKER, URLs between commas.
 Result<EnvironmentChoice> choice_from_environment();
 
 struct LogSource {

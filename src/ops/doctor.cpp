@@ -55,6 +55,7 @@ std::vector<Finding> findings_of(const DoctorFacts& facts) {
   judge_partitions(facts, findings);
   judge_delivery(facts, findings);
   judge_growth(facts, findings);
+  judge_broker(facts, findings);
   judge_file(facts, findings);
   std::vector<Finding> all = std::move(findings).take();
   std::stable_sort(all.begin(), all.end(), [](const Finding& left, const Finding& right) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "broker/broker.hpp"
 #include "store/administer.hpp"
 
 namespace sluice::ops {
@@ -52,6 +53,8 @@ enum class FindingId {
   subscription_unserved,
   events_overdue,
   dead_letters,
+  broker_unsafe,
+  worker_without_broker,
   sqlite_corrupt,
   sqlite_not_writable,
   sqlite_permissions,
@@ -60,7 +63,7 @@ enum class FindingId {
 };
 
 /// The stable names, by FindingId.
-inline constexpr std::array<std::string_view, 34> kFindingNames{"store-unreachable",
+inline constexpr std::array<std::string_view, 36> kFindingNames{"store-unreachable",
                                                                 "server-version",
                                                                 "server-standby",
                                                                 "schema-version",
@@ -89,6 +92,8 @@ inline constexpr std::array<std::string_view, 34> kFindingNames{"store-unreachab
                                                                 "subscription-unserved",
                                                                 "events-overdue",
                                                                 "dead-letters",
+                                                                "broker-unsafe",
+                                                                "worker-without-broker",
                                                                 "sqlite-corrupt",
                                                                 "sqlite-not-writable",
                                                                 "sqlite-permissions",
@@ -111,6 +116,10 @@ constexpr std::string_view name_when_well(FindingId id) {
       return "listener";
     case FindingId::worker_not_listening:
       return "workers";
+    case FindingId::broker_unsafe:
+      return "broker";
+    case FindingId::worker_without_broker:
+      return "consumers";
     case FindingId::sqlite_corrupt:
       return "sqlite-file";
     case FindingId::sqlite_not_writable:
@@ -140,6 +149,7 @@ struct DoctorOptions {
   RetentionPolicies retention;
   std::function<Timestamp()> clock;                 ///< of this machine
   Duration longest_echo = std::chrono::seconds{2};  ///< a listener that has not heard itself by then is deaf
+  broker::Broker* broker = nullptr;                 ///< that is configured; none: it is not looked at
 };
 
 /// Looks at everything. A store that fails meanwhile is a finding too.

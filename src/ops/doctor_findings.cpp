@@ -37,6 +37,10 @@ class Gathering {
          store_.overdue({.patience = kDeliveryPatience, .alive_within = kAliveWithin, .limit = kOverdueLook}));
     keep(facts_.dead_letters, "dead letters", tally_dead(store_, kDeadLook));
     look_at_ladder();
+    if (!store_.capabilities().embedded) keep(facts_.relay, "the relay", look_at_relay(store_, options_.broker));
+    const bool unused =
+        facts_.relay && facts_.relay->relay.state == store::RelayState::off && options_.broker == nullptr;
+    if (unused) facts_.relay.reset();
     return std::move(facts_);
   }
 

@@ -11,6 +11,7 @@
 #include "ops/dead_letters.hpp"
 #include "ops/doctor.hpp"
 #include "ops/generations.hpp"
+#include "ops/relay.hpp"
 
 namespace sluice::ops {
 
@@ -39,6 +40,7 @@ struct DoctorFacts {
   std::optional<std::vector<store::OverdueEvent>> overdue;  ///< at most kOverdueLook, the longest due first
   std::optional<LadderVerdict> ladder;
   std::optional<DeadTally> dead_letters;  ///< at most kDeadLook
+  std::optional<RelayView> relay;         ///< none: off, and no broker is configured
   std::vector<store::Unseen> unseen;
 };
 inline constexpr std::int64_t kDeadLook = 10'000;
@@ -75,6 +77,8 @@ void judge_partitions(const DoctorFacts& facts, Findings& findings);
 void judge_growth(const DoctorFacts& facts, Findings& findings);
 /// Claims, retention, generations, subscriptions, dead letters.
 void judge_delivery(const DoctorFacts& facts, Findings& findings);
+/// The broker, where one is configured or the relay is on.
+void judge_broker(const DoctorFacts& facts, Findings& findings);
 /// The file of an embedded store.
 void judge_file(const DoctorFacts& facts, Findings& findings);
 

@@ -124,7 +124,8 @@ Result<void> Dispatcher::find_handled(std::vector<Work>& works, std::span<const 
   for (std::size_t i = 0; i < works.size(); ++i) {
     if (subscribed[i].size() != 1 || !works[i].event.progress.empty()) continue;
     const RegisteredHandler* only = environment_.handlers.find(subscribed[i].front());
-    if (only != nullptr && (only->idempotent || is_once(*only))) asked[i] = {};
+    const bool spared = only != nullptr && ((only->idempotent && !works[i].event.shared) || is_once(*only));
+    if (spared) asked[i] = {};
   }
   return runtime::find_handled(environment_.store, works, asked);
 }

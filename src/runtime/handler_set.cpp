@@ -77,7 +77,20 @@ bool RegistrySnapshot::has_all(const std::vector<std::string>& handlers) const {
   });
 }
 
-RegistryView::RegistryView(store::Observing& store, RegistryViewOptions options) : store_(store), options_(options) {}
+HandlerSet HandlerSet::only(std::string_view name) const {
+  HandlerSet one;
+  for (const auto& entry : entries_) {
+    if (entry->handler.name() != name) continue;
+    one.entries_.push_back(entry);
+    one.names_.insert(entry->handler.name());
+  }
+  return one;
+}
+
+RegistryView::RegistryView(store::Observing& store, RegistryViewOptions options) : store_(&store), options_(options) {}
+
+RegistryView::RegistryView(RegistrySnapshot fixed)
+    : store_(nullptr), options_{}, current_(std::make_shared<RegistrySnapshot>(std::move(fixed))) {}
 
 std::shared_ptr<const RegistrySnapshot> RegistryView::current() const {
   const std::lock_guard lock{mutex_};
@@ -87,11 +100,13 @@ std::shared_ptr<const RegistrySnapshot> RegistryView::current() const {
 // One at a time, so that what is read later is kept. Versions would not tell: a database that was created anew begins
 // to count from the beginning.
 Result<void> RegistryView::refresh() {
+  if (store_ == nullptr) return {};
   const std::lock_guard one_at_a_time{refreshing_};
-  SLUICE_TRY(auto registry, store_.registry(options_.generation));
-  SLUICE_TRY(const auto workers, store_.workers(options_.alive_within));
+  SLUICE_TRY(auto registry, store_->registry(options_.generation));
+  SLUICE_TRY(const auto workers, store_->workers(options_.alive_within));
   auto snapshot = std::make_shared<RegistrySnapshot>();
   snapshot->version = registry.version;
+  snapshot->relay = registry.relay;
   for (store::SubscriptionRecord& record : registry.subscriptions) {
     snapshot->subscriptions.push_back(std::move(record.subscription));
   }

@@ -43,6 +43,8 @@ class HandlerSet {
   [[nodiscard]] const std::set<std::string, std::less<>>& names() const { return names_; }
   [[nodiscard]] std::vector<Interest> interests() const;
   [[nodiscard]] std::vector<Subscription> subscriptions() const;
+  /// This one alone, with the limits that it has here.
+  [[nodiscard]] HandlerSet only(std::string_view name) const;
 
   /// Waits until the handler may run once more at the same time; held until the slot is dropped.
   class Slot {
@@ -75,6 +77,7 @@ struct RegistrySnapshot {
   store::RegistryVersion version = 0;
   std::vector<Subscription> subscriptions;
   std::set<std::string, std::less<>> served;  ///< handlers that a live worker hosts
+  store::RelaySwitch relay{};                 ///< who carries the deliveries
 
   /// The names of the handlers that want the event.
   [[nodiscard]] std::vector<std::string> matching(const Route& route) const;
@@ -110,12 +113,14 @@ class RegistryView {
  public:
   /// The store outlives the view.
   RegistryView(store::Observing& store, RegistryViewOptions options);
+  /// One that never changes: of handlers that do not share their events with others.
+  explicit RegistryView(RegistrySnapshot fixed);
 
   [[nodiscard]] std::shared_ptr<const RegistrySnapshot> current() const;
   Result<void> refresh();
 
  private:
-  store::Observing& store_;
+  store::Observing* store_;  // none: never changes
   RegistryViewOptions options_;
   std::mutex refreshing_;
   mutable std::mutex mutex_;  // guards the pointer

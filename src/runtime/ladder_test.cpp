@@ -61,6 +61,10 @@ TEST_F(LadderLogTest, WhatCouldNotBeWrittenIsWrittenLater) {
       return away();
     }
     Result<store::PruneReport> prune(const RetentionPolicies&) override { return away(); }
+    Result<std::optional<store::PartitionChange>> keep_partitions(const RetentionPolicies&, bool,
+                                                                  const store::Actor&) override {
+      return away();
+    }
     Result<store::PatrolStep> patrol(const store::PatrolRequest&) override { return away(); }
     Result<void> record_ladder(const LadderSample& sample) override {
       offered.push_back(sample);

@@ -145,6 +145,12 @@ Result<void> PullClaims::enlist(PullQuestion& question) {
     refreshed_ = now;
   }
   const auto registry = registry_.current();
+  // Before it subscribes: the relay would send its events where it does not look.
+  if (!registry->relay.claims_here()) {
+    return Error{ErrorCode::conflict, Retry::safe,
+                 "deliveries go through " + registry->relay.broker + ": workers that pull get no events", "relay",
+                 "use a listener of the library or a sink, or turn back with `sluice ladder relay --back`"};
+  }
   const Subscription* known = find(*registry, wanted.handler_name);
   if (wanted.event_types.empty()) {
     if (known == nullptr) return invalid("event_types", "event_types are needed: " + wanted.handler_name + " is new");

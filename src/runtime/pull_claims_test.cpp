@@ -35,6 +35,13 @@ TEST_F(PullClaimsTest, TheFirstQuestionSubscribesAndClaims) {
   EXPECT_EQ(registry->subscriptions[0].subscription, question.subscription);
 }
 
+TEST_F(PullClaimsTest, WhileABrokerCarriesTheDeliveriesNobodyPulls) {
+  store.publish(test::events(1));
+  ASSERT_TRUE(store->switch_relay(store::RelayState::on, "nats", {"alice", "test", "a test"}));
+  EXPECT_EQ(refused_field(a_question()), "relay");
+  EXPECT_TRUE(store->registry(kFirstGeneration)->subscriptions.empty());
+}
+
 TEST_F(PullClaimsTest, WhatIsPulledCountsAsClaimed) {
   store.publish(test::events(3));
   EXPECT_EQ(pull().size(), 3U);

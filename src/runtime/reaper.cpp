@@ -89,6 +89,12 @@ bool Reaper::may_have_run(const std::string& handler_name, std::string_view pool
 }
 
 Settlement Reaper::decide(const store::ExpiredClaim& claim, const Surroundings& around) const {
+  // No handler has seen it: the broker has the message or has not, and knows it by its id when it is published again.
+  if (claim.worker.find(store::kRelayMark) != std::string::npos) {
+    Settlement again = settle(claim.attempts, Outcome::released(), {}, 0.0);
+    again.progress = claim.progress;
+    return again;
+  }
   HandlerNames hosted;
   HandlerNames served;
   for (const store::WorkerRecord& worker : around.workers) {

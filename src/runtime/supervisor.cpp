@@ -45,8 +45,14 @@ std::vector<std::string> names_of(const std::vector<Subscription>& subscriptions
   return names;
 }
 
-Result<void> check_pools(const std::vector<PoolOptions>& pools) {
-  if (pools.empty()) return invalid("handlers", "there is no handler to deliver to: register one first");
+// The relay waits for what is published to its generation, whoever subscribes to it.
+std::vector<std::string> heard_channels(const SupervisorOptions& options, std::vector<Subscription> subscriptions) {
+  if (options.broker.relay) subscriptions.emplace_back();
+  return listening_channels(options.worker.generation, subscriptions);
+}
+
+Result<void> check_pools(const std::vector<PoolOptions>& pools, bool relays) {
+  if (pools.empty() && !relays) return invalid("handlers", "there is no handler to deliver to: register one first");
   std::set<std::string> names;
   for (const PoolOptions& pool : pools) {
     SLUICE_CHECK(pool.validate());
@@ -79,6 +85,8 @@ Result<void> SupervisorOptions::validate() const {
   SLUICE_CHECK(check_positive(backoff.first, "backoff.first"));
   if (backoff.cap < backoff.first) return invalid("backoff.cap", "backoff.cap must be at least backoff.first");
   SLUICE_CHECK(patrol.validate());
+  if (broker.broker != nullptr && broker.shards < 1) return invalid("shards", "shards must be at least 1");
+  if (broker.broker != nullptr) SLUICE_CHECK(check_positive(broker.ack_wait, "ack_wait"));
   return retention.policies.validate();
 }
 
@@ -93,19 +101,20 @@ std::vector<std::string> listening_channels(Generation generation, const std::ve
 Result<std::unique_ptr<Supervisor>> Supervisor::start(store::Store& store, HandlerSet handlers,
                                                       telemetry::Logger logger, SupervisorOptions options) {
   std::vector<PoolOptions> pools;
-  pools.push_back({{}, std::move(handlers), options.workers});
+  // Who relays may have nothing of its own to deliver.
+  if (!handlers.empty() || !options.broker.relay) pools.push_back({{}, std::move(handlers), options.workers});
   return start(store, std::move(pools), std::move(logger), std::move(options));
 }
 
 Result<std::unique_ptr<Supervisor>> Supervisor::start(store::Store& store, std::vector<PoolOptions> pools,
                                                       telemetry::Logger logger, SupervisorOptions options) {
   SLUICE_CHECK(options.validate());
-  SLUICE_CHECK(check_pools(pools));
+  SLUICE_CHECK(check_pools(pools, options.broker.relay));
   std::unique_ptr<Supervisor> supervisor{
       new Supervisor{store, std::move(pools), std::move(logger), std::move(options)}};
   SLUICE_CHECK(supervisor->register_here());
   supervisor->launch_services();
-  for (const auto& pool : supervisor->pools_) pool->start();
+  for (WorkerPool* pool : supervisor->all_pools()) pool->start();
   return supervisor;
 }
 
@@ -121,10 +130,19 @@ Supervisor::Supervisor(store::Store& store, std::vector<PoolOptions> pools, tele
       own_notifier_(options_.worker.generation),
       notifier_(options_.notifier != nullptr ? *options_.notifier : own_notifier_),
       listener_(store, notifier_, logger_,
-                {listening_channels(options_.worker.generation, subscriptions_), options_.listener, options_.metrics}) {
+                {heard_channels(options_, subscriptions_), options_.listener, options_.metrics}) {
   for (PoolOptions& pool : pools) {
+    if (options_.broker.broker != nullptr) add_consumers(pool);
     pools_.push_back(std::make_unique<WorkerPool>(pool_environment(), std::move(pool)));
   }
+  if (options_.broker.broker != nullptr && options_.broker.relay) add_relay();
+}
+
+std::vector<WorkerPool*> Supervisor::all_pools() const {
+  std::vector<WorkerPool*> all;
+  for (const auto& pool : pools_) all.push_back(pool.get());
+  for (const auto& pool : broker_pools_) all.push_back(pool.get());
+  return all;
 }
 
 PoolEnvironment Supervisor::pool_environment() {
@@ -139,6 +157,7 @@ PoolEnvironment Supervisor::pool_environment() {
           abandon_.get_token(),
           options_.on_failed,
           options_.metrics,
+          std::nullopt,
           [this](bool busy) { attend(busy); }};
 }
 
@@ -176,19 +195,21 @@ void Supervisor::launch(Service service) {
 }
 
 void Supervisor::request_stop() {
-  for (const auto& pool : pools_) pool->request_stop();
+  for (WorkerPool* pool : all_pools()) pool->request_stop();
 }
 
 void Supervisor::join() {
   const auto deadline = std::chrono::steady_clock::now() + options_.drain_timeout;
+  const auto pools = all_pools();
   const bool drained =
-      std::all_of(pools_.begin(), pools_.end(), [&](const auto& pool) { return pool->wait_until(deadline); });
+      std::all_of(pools.begin(), pools.end(), [&](WorkerPool* pool) { return pool->wait_until(deadline); });
   if (!drained) {
     logger_.warn("the drain timeout has passed: giving back what has not begun");
     abandon_.request_stop();
     keeper_.stop_runs();
+    for (WorkerPool* pool : pools) pool->stop_runs();
   }
-  for (const auto& pool : pools_) pool->join();
+  for (WorkerPool* pool : pools) pool->join();
   for (std::jthread& thread : services_) thread.request_stop();
   for (std::jthread& thread : services_) {
     if (thread.joinable()) thread.join();
@@ -212,12 +233,12 @@ void Supervisor::sign_off() {
 
 StepReport Supervisor::totals() const {
   StepReport all;
-  for (const auto& pool : pools_) all += pool->totals();
+  for (const WorkerPool* pool : all_pools()) all += pool->totals();
   return all;
 }
 
 std::optional<Error> Supervisor::trouble() const {
-  for (const auto& pool : pools_) {
+  for (const WorkerPool* pool : all_pools()) {
     if (auto trouble = pool->trouble()) return trouble;
   }
   return std::nullopt;
@@ -259,6 +280,7 @@ Service Supervisor::presence_service() {
   service.name = "presence";
   service.round = [this, first = std::make_shared<bool>(true)](const std::stop_token&) -> Result<Duration> {
     SLUICE_CHECK(registry_.refresh());
+    note_relay();
     // Another process with the same handler may have withdrawn it, or somebody has created the database anew. First
     // this: nobody is listed as listening to what it is not subscribed to.
     if (!registry_.current()->has_all(handler_names_)) {
@@ -271,7 +293,9 @@ Service Supervisor::presence_service() {
     const store::WorkerRecord self{options_.worker.identity,
                                    options_.worker.generation,
                                    handler_names_,
-                                   starting ? "starting" : std::string{name(listener_.state())},
+                                   lacks_broker() ? "no broker"
+                                   : starting     ? "starting"
+                                                  : std::string{name(listener_.state())},
                                    {},
                                    {}};
     SLUICE_CHECK(store_.announce(self));

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "broker/broker.hpp"
 #include "runtime/claim_keeper.hpp"
 #include "runtime/handler_set.hpp"
 #include "runtime/ladder.hpp"
@@ -27,6 +28,18 @@
 #include "telemetry/log.hpp"
 
 namespace sluice::runtime {
+
+/// A broker that carries deliveries while the switch says so. The same in every process of an installation.
+struct BrokerTerms {
+  broker::Broker* broker = nullptr;              ///< outlives the supervisor; none: this process consumes from none
+  std::string kind;                              ///< nats, redis
+  int shards = 16;                               ///< of events with an ordering key
+  Duration ack_wait = std::chrono::seconds{60};  ///< a message that is not settled or renewed for so long comes again
+  int max_unsettled = 1000;                      ///< messages under way per handler, among all processes
+  bool relay = false;                            ///< this process also relays
+  int relay_workers = 1;
+  int relay_batch = 500;
+};
 
 struct SupervisorOptions {
   WorkerOptions worker;
@@ -47,6 +60,7 @@ struct SupervisorOptions {
   Duration ladder_interval = std::chrono::minutes{10};  ///< between two samples of what tells which step is due
   BackoffLimits backoff;                                ///< rests after an error of the store
   FailureListener on_failed;
+  BrokerTerms broker;
   /// Who wakes the pools, where others announce work as well; it outlives the supervisor. None: its own.
   Notifier* notifier = nullptr;
   /// Where the threads report to; it outlives the supervisor. None: to metrics of its own, which nobody but the
@@ -91,6 +105,11 @@ class Supervisor {
   Supervisor(store::Store& store, std::vector<PoolOptions> pools, telemetry::Logger logger, SupervisorOptions options);
 
   [[nodiscard]] PoolEnvironment pool_environment();
+  void add_consumers(const PoolOptions& pool);
+  void add_relay();
+  [[nodiscard]] std::vector<WorkerPool*> all_pools() const;
+  [[nodiscard]] bool lacks_broker() const;
+  void note_relay();
   Result<void> subscribe();
   Result<void> register_here();
   void sign_off();
@@ -123,8 +142,10 @@ class Supervisor {
   std::mutex mutex_;          // guards the count
   std::size_t busy_pools_ = 0;
   bool departed_ = false;
-  std::vector<std::unique_ptr<WorkerPool>> pools_;  // they use everything above
-  std::vector<std::jthread> services_;              // last: they use the pools, too
+  store::RelaySwitch seen_relay_;                          // by the presence service
+  std::vector<std::unique_ptr<WorkerPool>> pools_;         // they use everything above
+  std::vector<std::unique_ptr<WorkerPool>> broker_pools_;  // consumers and the relay
+  std::vector<std::jthread> services_;                     // last: they use the pools, too
 };
 
 /// The channels that a process with these subscriptions listens on: its generation's, and one per processing class.

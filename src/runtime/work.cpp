@@ -15,7 +15,7 @@ constexpr Duration kRestOfTheUnwanted = std::chrono::seconds{1};
 bool needs_record(const Work& work, const std::string& handler, const DecisionInput& input, std::size_t open) {
   if (work.recorded.contains(handler)) return false;
   const RegisteredHandler* hosted = input.hosted.find(handler);
-  const bool alone = open == 1 && work.event.progress.empty();
+  const bool alone = open == 1 && work.event.progress.empty() && !work.event.shared;
   return !(alone && hosted != nullptr && hosted->idempotent);
 }
 

@@ -23,13 +23,23 @@ Result<void> PoolOptions::validate() const {
 /// One worker and whether it is busy.
 class WorkerPool::Round {
  public:
-  Round(WorkerPool& pool, WorkerOptions options)
+  Round(WorkerPool& pool, WorkerOptions options, WorkerSource source)
       : pool_(pool),
-        worker_({pool.environment_.store, pool.environment_.registry, pool.options_.handlers, pool.environment_.keeper,
+        source_(std::move(source)),
+        worker_({source_.claims ? *source_.claims : static_cast<store::Claiming&>(pool.environment_.store),
+                 source_.registry ? *source_.registry : pool.environment_.registry,
+                 source_.claims ? source_.handlers : pool.options_.handlers, pool.keeper_of(source_),
                  pool.environment_.on_failed, pool.environment_.metrics},
                 pool.environment_.logger, std::move(options)) {}
 
   Result<Duration> step(const std::stop_token& stop) {
+    // A broker carries the deliveries: what is in flight was finished, and nothing new is claimed here.
+    if (!source_.claims && !pool_.environment_.registry.current()->relay.claims_here()) {
+      set_busy(false);
+      pool_.note(worker_.finish());
+      return pool_.environment_.listener.poll_interval();
+    }
+    if (source_.waits) return wait_for_some();
     pool_.idle_backoff_.wait(stop, busy_);
     const auto begun = IdleBackoff::Clock::now();
     bool all_there_was = false;
@@ -63,6 +73,13 @@ class WorkerPool::Round {
   }
 
  private:
+  Result<Duration> wait_for_some() {
+    const auto report = worker_.step(pool_.environment_.abandon, [](bool) {});
+    pool_.note(report);
+    if (!report) return report.error();
+    return Duration::zero();
+  }
+
   void set_busy(bool now) {
     if (std::exchange(busy_, now) != now) pool_.set_busy(now ? 1 : -1);
   }
@@ -72,6 +89,7 @@ class WorkerPool::Round {
   }
 
   WorkerPool& pool_;
+  WorkerSource source_;
   Worker worker_;
   bool busy_ = false;
 };
@@ -94,11 +112,44 @@ void WorkerPool::start() {
   };
   registration_ = environment_.notifier.add({wants, [this] { wake(); }});
   running_ = options_.workers;
-  for (int number = 0; number < options_.workers; ++number) {
-    threads_.emplace_back([this, service = service(number)](const std::stop_token& stop) {
+  std::vector<Service> services;
+  for (int number = 0; number < options_.workers; ++number) services.push_back(service(number));
+  for (Service& each : services) {
+    threads_.emplace_back([this, service = std::move(each)](const std::stop_token& stop) {
       run_service(stop, service, {signal_, environment_.logger, environment_.backoff});
     });
   }
+  if (keepers_.empty()) return;
+  keeping_ = std::jthread{[this](const std::stop_token& stop) {
+    run_service(stop, keeper_service(), {nothing_, environment_.logger, environment_.backoff});
+  }};
+}
+
+ClaimKeeper& WorkerPool::keeper_of(const WorkerSource& source) {
+  if (!source.waits) return environment_.keeper;
+  keepers_.push_back(std::make_unique<ClaimKeeper>(
+      *source.claims, environment_.logger,
+      ClaimKeeperOptions{environment_.renew_within.value_or(environment_.worker.ttl), {}}));
+  return *keepers_.back();
+}
+
+Service WorkerPool::keeper_service() {
+  Service service;
+  service.name = "claim keeper";
+  service.round = [this](const std::stop_token&) -> Result<Duration> {
+    Duration rest = environment_.worker.ttl;
+    for (const auto& keeper : keepers_) {
+      SLUICE_TRY(const Duration own, keeper->step());
+      rest = std::min(rest, own);
+    }
+    return rest;
+  };
+  service.finish = [] {};
+  return service;
+}
+
+void WorkerPool::stop_runs() {
+  for (const auto& keeper : keepers_) keeper->stop_runs();
 }
 
 std::string WorkerPool::worker_name(int number) const {
@@ -109,7 +160,8 @@ std::string WorkerPool::worker_name(int number) const {
 Service WorkerPool::service(int number) {
   WorkerOptions options = environment_.worker;
   options.identity = worker_name(number);
-  auto round = std::make_shared<Round>(*this, std::move(options));
+  if (options_.batch_max > 0) options.batch_max = options_.batch_max;
+  auto round = std::make_shared<Round>(*this, std::move(options), options_.source ? options_.source() : WorkerSource{});
   Service service;
   service.name = "worker";
   service.round = [round](const std::stop_token& stop) { return round->step(stop); };
@@ -133,6 +185,8 @@ void WorkerPool::join() {
   for (std::jthread& thread : threads_) {
     if (thread.joinable()) thread.join();
   }
+  keeping_.request_stop();
+  if (keeping_.joinable()) keeping_.join();
 }
 
 void WorkerPool::ended() {

@@ -24,11 +24,22 @@
 
 namespace sluice::runtime {
 
+/// Where one worker's events come from, when it is not the database.
+struct WorkerSource {
+  std::shared_ptr<store::Claiming> claims;
+  std::shared_ptr<RegistryView> registry;  ///< whose handlers decide what becomes of an event
+  HandlerSet handlers;
+  bool waits = false;  ///< a claim waits for events by itself, and its claims are renewed apart from the database's
+};
+
 struct PoolOptions {
   /// Stands in the names of its workers: `<process>/<name>/0`. May be empty where a process has one pool.
   std::string name;
   HandlerSet handlers;
-  int workers = 1;  ///< threads that claim; at least 1
+  int workers = 1;    ///< threads that claim; at least 1
+  int batch_max = 0;  ///< other than the process's; 0: the same
+  /// Makes the source of each worker; none: they claim from the database, while no broker carries the deliveries.
+  std::function<WorkerSource()> source{};
 
   /// The error names the member.
   [[nodiscard]] Result<void> validate() const;
@@ -47,6 +58,7 @@ struct PoolEnvironment {
   std::stop_token abandon;  ///< what has not begun is given back
   FailureListener on_failed;
   telemetry::MetricSet* metrics = nullptr;
+  std::optional<Duration> renew_within{};  ///< of sources that renew apart: how long a claim lasts
   std::function<void(bool busy)> on_busy;  ///< one of its workers has found something, or none finds anything any more
 };
 
@@ -66,6 +78,8 @@ class WorkerPool {
   /// Whether every worker had ended by then.
   bool wait_until(std::chrono::steady_clock::time_point deadline);
   void join();
+  /// Asks running handlers to stop whose claims the pool renews itself.
+  void stop_runs();
 
   [[nodiscard]] const PoolOptions& options() const { return options_; }
   /// What the workers have done since the start.
@@ -76,6 +90,8 @@ class WorkerPool {
  private:
   class Round;  // what one worker thread does, again and again
   [[nodiscard]] Service service(int number);
+  [[nodiscard]] Service keeper_service();
+  ClaimKeeper& keeper_of(const WorkerSource& source);
   [[nodiscard]] std::string worker_name(int number) const;
   Result<Duration> idle_rest();
   void note(const Result<StepReport>& report);
@@ -93,8 +109,11 @@ class WorkerPool {
   int busy_ = 0;     // workers that handle something
   StepReport totals_;
   std::optional<Error> trouble_;
-  std::vector<std::jthread> threads_;    // they use everything above
-  Notifier::Registration registration_;  // last: nobody wakes what is gone
+  std::vector<std::unique_ptr<ClaimKeeper>> keepers_;  // of sources that renew apart; made before the threads run
+  WakeSignal nothing_;                                 // never woken
+  std::vector<std::jthread> threads_;                  // they use everything above
+  std::jthread keeping_;                               // so does this; it ends after they have
+  Notifier::Registration registration_;                // last: nobody wakes what is gone
 };
 
 }  // namespace sluice::runtime

@@ -80,6 +80,9 @@ class Administering : public Publishing, public Observing, public Maintaining {
   /// audited. not_found when there is no such sink; the reason is what the receiver did.
   virtual Result<SinkRecord> move_circuit(const std::string& name, std::optional<Duration> open_for,
                                           const Actor& actor) = 0;
+  /// Who carries the deliveries from now on; audited, and a new version of the registry. What changes nothing is
+  /// answered, not audited. Needs a reason.
+  virtual Result<RelaySwitch> switch_relay(RelayState to, const std::string& broker, const Actor& actor) = 0;
   /// Takes effect for publishes that begin after it; audited. Only where capabilities().listen.
   virtual Result<void> set_doorbell(DoorbellMode mode, const Actor& actor) = 0;
 

@@ -17,6 +17,7 @@
 #include "store/claimed_event.hpp"
 #include "store/event_record.hpp"
 #include "store/registry.hpp"
+#include "store/relay.hpp"
 #include "store/statement.hpp"
 
 struct pg_conn;
@@ -66,7 +67,7 @@ class EffectTransaction {
   virtual ~EffectTransaction() = default;
 
   struct Entry {
-    ClaimRef claim;
+    ClaimRef claim;  ///< claim_seq 0: of a broker's message, which has none; the dedup row alone decides
     std::string idempotency_key;
   };
   enum class Entered {
@@ -123,6 +124,13 @@ class Claiming {
 
   /// Which of these pairs are in event_handled.
   virtual Result<std::vector<HandledKey>> already_handled(std::span<const HandledKey> keys) = 0;
+
+  /// What became of messages at the consumers of a broker; an answer for each, in order, all written in one
+  /// transaction. A handler that is out of attempts makes its event failed, as a settle does; the report of a second
+  /// one is added.
+  virtual Result<std::vector<Reported>> report(std::span<const ConsumerReport> reports) = 0;
+  /// How far these events have come; those that are gone are left out.
+  virtual Result<std::vector<RelayedEvent>> relayed(std::span<const Uuid> ids) = 0;
 
   /// A secret of the store, the same for every process that delivers from it: what workers elsewhere hold is signed
   /// with it. Only who may claim may read it.

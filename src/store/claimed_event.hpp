@@ -48,6 +48,8 @@ struct ClaimedEvent {
   /// It could be claimed as soon as it was published: it was not scheduled, retried or replayed and did not wait for
   /// its ordering key.
   bool fresh = false;
+  /// Other handlers are given it elsewhere, as consumers of a broker are: whoever handles it leaves a dedup row.
+  bool shared = false;
 };
 
 }  // namespace sluice::store

@@ -88,6 +88,7 @@ class Observing {
   /// Those seen within `within`, by identity. Forgets those that have not been seen for a day.
   virtual Result<std::vector<WorkerRecord>> workers(Duration within) = 0;
   virtual Result<SinkRecords> sinks() = 0;
+  virtual Result<RelaySwitch> relay() = 0;
 
   virtual Result<StoreStatus> status() = 0;
   /// Not one moment's state: parts of it are read one after the other. Where the database keeps no index of

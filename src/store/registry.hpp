@@ -13,6 +13,7 @@
 #include "core/generation.hpp"
 #include "core/sink_switch.hpp"
 #include "core/subscription.hpp"
+#include "store/relay.hpp"
 
 namespace sluice::store {
 
@@ -31,6 +32,7 @@ struct SubscriptionRecord {
 struct Registry {
   RegistryVersion version = 0;
   std::vector<SubscriptionRecord> subscriptions;  ///< by handler name
+  RelaySwitch relay{};                            ///< state and broker only; changes the version, too
 };
 
 /// A process that claims.

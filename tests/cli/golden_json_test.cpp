@@ -104,6 +104,7 @@ TEST_F(GoldenJson, OfEveryCommand) {
   expect("sink_pause", {"sink", "pause", "shop", "--reason", "migrating"});
   expect("sink_list", {"sink", "list"});
   expect("status", {"status"});
+  expect("ladder_relay", {"ladder", "relay"});
   expect("sink_resume", {"sink", "resume", "shop", "--reason", "migrated"});
   expect("sink_show", {"sink", "show", "shop"});
   sluice_.trial = [](const std::string&) { return ops::Trial{true, "200", "200: thanks", seconds{1}}; };

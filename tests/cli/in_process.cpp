@@ -122,6 +122,9 @@ Answer CommandLine::operator()(std::vector<std::string> words) {
     if (trial) return trial(name);
     return Error{ErrorCode::not_found, Retry::never, "the configuration declares no sink " + name, "NAME", ""};
   };
+  adapters.open_broker = [](const config::Config&) -> Result<std::unique_ptr<broker::Broker>> {
+    return std::unique_ptr<broker::Broker>{};
+  };
   const auto exit = cli::run({std::move(words), environment, "box"}, console, adapters);
   return {exit, out.str(), err.str()};
 }

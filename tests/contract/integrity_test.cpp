@@ -28,6 +28,8 @@ class IntegrityContract : public StoreContract {
   Result<Rows> move(const Uuid& id, Status from, Status to) {
     std::string set = "status = '" + std::string{name(to)} + "'";
     if (to == Status::in_flight && from == Status::pending) set += ", claim_seq = claim_seq + 1, claimed_by = 'raw'";
+    // Only what a relay has delivered can fail afterwards.
+    if (from == Status::delivered) raw_sql("update {outbox} set claimed_by = 'host/relay:nats/0'");
     if (to == Status::pending && from != Status::pending) set += ", retry_after = {now}";
     if (to == Status::pending && from == Status::failed) set += R"(, failure_history = '[{"cycle":1}]')";
     return update(id, set);

@@ -357,6 +357,21 @@ begin
     order by t.place;
 end
 $$;
+CREATE FUNCTION core.effect_enter_relayed(p_handler text, p_ids uuid[], p_keys text[]) RETURNS SETOF text
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    with entered as (
+        select t.id, t.key, t.place, row_number() over (partition by t.key order by t.place) = 1 as first
+        from unnest(p_ids, p_keys) with ordinality as t(id, key, place)),
+    recorded as (
+        insert into core.event_handled (handler_name, idempotency_key, event_id)
+        select p_handler, e.key, e.id from entered e where e.first order by e.key collate "C"
+        on conflict do nothing
+        returning idempotency_key)
+    select case when e.first and e.key in (select r.idempotency_key from recorded r) then 'fresh' else 'handled' end
+    from entered e order by e.place
+$$;
 CREATE FUNCTION core.failure_acknowledge(p_fingerprint text, p_known boolean, p_actor text, p_surface text, p_reason text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1148,7 +1163,7 @@ declare
     v_top     bigint;
     v_room    int;
     v_due_age bigint;
-    v_due     bigint[] := '{}';
+    v_due     bigint[];
 begin
     -- What a key has delivered above the floor is read for each of its events: while keys are busy, the floor follows closely.
     if cardinality(p_next) > 0 and pg_current_xact_id_if_assigned() is null
@@ -1300,15 +1315,8 @@ begin
         where o.ctid = any (v_tids) and o.tableoid = v_leaf and o.occurred_at >= v_from and o.occurred_at <= v_to
         returning v_head, v_top, v_batch, o.ctid, o.id, o.seq, o.claim_seq, o.attempts, o.event_type, o.event_version, o.occurred_at,
             o.source, o.target, o.workspace_id, o.payload, o.idempotency_key, o.trace_context, o.channel, o.ordering_key, o.claimed_at,
-            o.progress, v_due_age;
+            o.progress, v_due_age, o.seq = any (v_due);
     end loop;
-    return query
-    update core.outbox o
-    set status = 'in_flight', claimed_at = now(), claimed_by = p_worker, claim_seq = o.claim_seq + 1,
-        retry_after = null, blocked_since = null
-    where o.ctid = any (v_take)
-    returning v_head, v_top, v_batch, o.ctid, o.id, o.seq, o.claim_seq, o.attempts, o.event_type, o.event_version, o.occurred_at, o.source,
-        o.target, o.workspace_id, o.payload, o.idempotency_key, o.trace_context, o.channel, o.ordering_key, o.claimed_at, o.progress, v_due_age, o.seq = any (v_due);
 end
 $$;
 CREATE FUNCTION core.outbox_claim_stretch(p_generation bigint, p_worker text, p_ttl interval, p_after bigint, p_upto bigint, p_interests text[], p_handlers text[], p_lanes text[], p_within interval DEFAULT '1000 years'::interval) RETURNS TABLE(batch bigint, tid tid, id uuid, seq bigint, claim_seq bigint, attempts integer, event_type text, event_version integer, occurred_at timestamp with time zone, source text, target text, workspace_id uuid, payload jsonb, idempotency_key text, trace_context text, channel text, ordering_key text, claimed_at timestamp with time zone, progress jsonb)
@@ -1489,7 +1497,9 @@ begin
                 if new.claim_seq <> old.claim_seq + 1 then
                     raise exception 'event %: a claim must raise claim_seq by one', old.id using errcode = 'SL409';
                 end if;
-            when (old.status, new.status) in (('in_flight', 'delivered'), ('in_flight', 'failed'), ('delivered', 'failed')) then
+            when (old.status, new.status) in (('in_flight', 'delivered'), ('in_flight', 'failed')) then
+                null;
+            when (old.status, new.status) = ('delivered', 'failed') and old.claimed_by like '%/relay:%' then
                 null;
             when (old.status, new.status) in (('in_flight', 'pending'), ('failed', 'pending')) then
                 if new.retry_after is null then
@@ -1501,7 +1511,7 @@ begin
             else
                 raise exception 'event %: illegal transition % -> %', old.id, old.status, new.status
                     using errcode = 'SL409',
-                          hint = 'legal: pending -> in_flight -> delivered | failed | pending, failed -> pending by replay';
+                          hint = 'legal: pending -> in_flight -> delivered | failed | pending, failed -> pending by replay, delivered -> failed after a relay';
         end case;
     end if;
     if new.deleted_at is distinct from old.deleted_at then
@@ -2631,6 +2641,81 @@ begin
       and not exists (select from core.outbox o where o.group_id = c.id and o.failed_at is not null and o.deleted_at is null);
     get diagnostics failure_groups = row_count;
     return next;
+end
+$$;
+CREATE FUNCTION core.relay_report(p_ids uuid[], p_replays bigint[], p_handlers text[], p_keys text[], p_handled boolean[], p_failed boolean[], p_attempts bigint[], p_errors text[], p_classes text[], p_fingerprints text[], p_progress jsonb[]) RETURNS SETOF text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    -- Not the row type: the table may be exchanged for a partitioned one.
+    v_event record;
+    v_left  jsonb;
+begin
+    insert into core.event_handled (handler_name, idempotency_key, event_id)
+    select t.handler, t.key, t.id from unnest(p_ids, p_handlers, p_keys, p_handled) as t(id, handler, key, handled)
+    where t.handled order by t.handler collate "C", t.key collate "C"
+    on conflict do nothing;
+    -- One order for everybody, so that two reports never wait for each other in a circle.
+    perform from core.outbox o
+    where o.id in (select t.id from unnest(p_ids, p_handled) as t(id, handled) where not t.handled) order by o.id for update;
+    for i in 1 .. cardinality(p_ids) loop
+        if p_handled[i] then
+            return next 'done';
+            continue;
+        end if;
+        select * into v_event from core.outbox o where o.id = p_ids[i];
+        if not found or v_event.deleted_at is not null or core.last_cycle(v_event.failure_history) <> p_replays[i] then
+            return next 'stale';
+        elsif v_event.status in ('pending', 'in_flight') then
+            return next 'early';
+        elsif coalesce(v_event.claimed_by, '') not like '%/relay:%' then
+            return next 'stale';
+        else
+            v_left := coalesce((select jsonb_agg(w order by place) from jsonb_array_elements(v_event.progress) with ordinality as e(w, place)
+                                where w ->> 'handler' <> p_handlers[i]), '[]'::jsonb) || p_progress[i];
+            if p_failed[i] and v_event.status = 'delivered' then
+                update core.outbox o
+                set status = 'failed', progress = v_left, attempts = greatest(o.attempts, p_attempts[i]), last_error = p_errors[i],
+                    failure_class = p_classes[i], fingerprint = p_fingerprints[i],
+                    first_failed_at = coalesce(o.first_failed_at, now()), failed_at = now(), claimed_at = now(),
+                    group_id = core.failure_group(o.event_type, o.source, o.target, p_classes[i], p_fingerprints[i], p_errors[i])
+                where o.id = p_ids[i];
+            else
+                -- Of a dead letter the row goes on telling of the first failure; the others are in its progress.
+                update core.outbox o
+                set progress = v_left, attempts = greatest(o.attempts, p_attempts[i]),
+                    first_failed_at = coalesce(o.first_failed_at, case when p_attempts[i] > 0 then now() end)
+                where o.id = p_ids[i];
+            end if;
+            return next 'done';
+        end if;
+    end loop;
+end
+$$;
+CREATE FUNCTION core.relay_switch(p_state text, p_broker text, p_actor text, p_surface text, p_reason text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_old text;
+    v_new text := p_state || case when p_state = 'off' then '' else ' ' || p_broker end;
+begin
+    if coalesce(p_reason, '') = '' then
+        raise exception 'reason: say why' using errcode = 'SL422';
+    elsif p_state not in ('off', 'on', 'draining') or (p_state <> 'off' and p_broker not in ('nats', 'redis')) then
+        raise exception 'state: expected off, on or draining with nats or redis, got %', quote_literal(v_new) using errcode = 'SL422';
+    end if;
+    perform from core.settings where key = 'subscriptions_version' for update;
+    select s.value into v_old from core.settings s where s.key = 'relay';
+    if v_old = v_new then
+        return;
+    end if;
+    update core.settings set value = v_new where key = 'relay';
+    update core.settings set value = (value::bigint + 1)::text where key = 'subscriptions_version';
+    insert into core.audit (actor, surface, action, reason, detail)
+    values (p_actor, p_surface, 'relay.' || p_state, p_reason, jsonb_build_object('from', v_old, 'to', v_new));
 end
 $$;
 CREATE FUNCTION core.retention_check(p_active interval, p_grace interval, p_handled_active interval, p_handled_grace interval) RETURNS void

@@ -106,7 +106,7 @@ TEST_F(PostgresSqlSurface, OnlyTheEdgeTablesTransitionsHappen) {
     for (const Status to : kStatuses) {
       if (from == to) continue;
       session.must("delete from core.outbox");
-      session.must(insert(", status", ", '" + std::string{name(from)} + "'"));
+      session.must(insert(", status, claimed_by", ", '" + std::string{name(from)} + "', 'host/relay:nats/0'"));
       const auto answer = session.run(
           "update core.outbox set status = '" + std::string{name(to)} +
           "', claim_seq = claim_seq + 1, retry_after = now(), failure_history = failure_history || '[{}]'::jsonb");

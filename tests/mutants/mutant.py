@@ -18,6 +18,7 @@ CONTROLS = {
     "contract_test": "Stores/PayloadContract.NestedStructuresSurvive/postgres",
     "postgres_integration_test": "PostgresSqlSurface.PlainInsertRingsTheChannelWithTheRowId",
     "interleaving_test": "Interleaving.CrashOfAPublisher",
+    "relay_test": "Brokers/RelayTest.AnEventThatNobodySubscribesToIsNotRelayed/nats",
     "delivery_test": "Broadcast.ATargetedEventReachesItsContextOnly",
     "runtime_test": "WorkerTest.DeliversAndRecordsWhoHandled",
     "serve_sink_test": "HttpSinkTest.AnEventArrivesAsItsEnvelope",
@@ -39,6 +40,7 @@ OPERATIONS = "src/store/postgres/sql/migration/0009_operations.sql"
 GENERATIONS = "src/store/postgres/sql/migration/0010_generations.sql"
 RETENTION = "src/store/postgres/sql/migration/0011_retention.sql"
 PATROL = "src/store/postgres/sql/migration/0012_patrol.sql"
+RELAY = "src/store/postgres/sql/migration/0015_relay.sql"
 PG = "src/store/postgres/"
 BROKER = "src/broker/"
 SQLITE = "src/store/sqlite/sql/query/"
@@ -59,3 +61,7 @@ def interleaved(name, guard, test, *edits, control="CrashOfAPublisher", orders="
 
 def brokered(name, guard, test, *edits):
     return Mutant(name, guard, "broker_test", test, edits)
+
+
+def relayed(name, guard, test, *edits):
+    return Mutant(name, guard, "relay_test", f"Brokers/RelayTest.{test}/nats", edits, CONTROLS["relay_test"])

@@ -9,6 +9,7 @@ from table_brokers import BROKERS
 from table_ends import ENDS
 from table_ladder import LADDER
 from table_partitions import PARTITIONS
+from table_relay import RELAYS
 
 
 FENCES = [
@@ -384,4 +385,4 @@ GATES = [
            (("src/http/access.cpp", "if (crypto::equal(token.digest, digest)) found", "if (crypto::equal(token.digest, digest) || !found) found"),)),
 ]
 
-MUTANTS = FENCES + ONCE + MARK + KEYS + PATROLS + WAKING + GATES + ENDS + PARTITIONS + LADDER + BROKERS
+MUTANTS = FENCES + ONCE + MARK + KEYS + PATROLS + WAKING + GATES + ENDS + PARTITIONS + LADDER + BROKERS + RELAYS

@@ -317,6 +317,23 @@ Result<store::SinkRecord> FaultyStore::switch_sink(const std::string& name, Sink
   return pass("switch_sink", [&] { return inner_.switch_sink(name, to, actor); });
 }
 
+Result<std::vector<store::Reported>> FaultyStore::report(std::span<const store::ConsumerReport> reports) {
+  return pass("report", [&] { return inner_.report(reports); });
+}
+
+Result<std::vector<store::RelayedEvent>> FaultyStore::relayed(std::span<const Uuid> ids) {
+  return pass("relayed", [&] { return inner_.relayed(ids); });
+}
+
+Result<store::RelaySwitch> FaultyStore::relay() {
+  return pass("relay", [&] { return inner_.relay(); });
+}
+
+Result<store::RelaySwitch> FaultyStore::switch_relay(store::RelayState to, const std::string& broker,
+                                                     const store::Actor& actor) {
+  return pass("switch_relay", [&] { return inner_.switch_relay(to, broker, actor); });
+}
+
 Result<store::SinkRecord> FaultyStore::move_circuit(const std::string& name, std::optional<Duration> open_for,
                                                     const store::Actor& actor) {
   return pass("move_circuit", [&] { return inner_.move_circuit(name, open_for, actor); });

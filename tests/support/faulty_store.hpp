@@ -46,6 +46,11 @@ class FaultyStore : public store::Store {
   Result<std::vector<Uuid>> heartbeat(std::span<const store::ClaimRef> claims, Duration ttl) override;
   Result<std::vector<store::HandledKey>> already_handled(std::span<const store::HandledKey> keys) override;
   Result<std::optional<Timestamp>> next_due(Generation generation, const std::vector<std::string>& handlers) override;
+  Result<std::vector<store::Reported>> report(std::span<const store::ConsumerReport> reports) override;
+  Result<std::vector<store::RelayedEvent>> relayed(std::span<const Uuid> ids) override;
+  Result<store::RelaySwitch> relay() override;
+  Result<store::RelaySwitch> switch_relay(store::RelayState to, const std::string& broker,
+                                          const store::Actor& actor) override;
   Result<std::string> token_secret() override;
   Result<std::vector<store::ExpiredClaim>> expired_claims(int limit) override;
   Result<std::vector<store::ExpiredClaim>> claims_held_by(const std::string& identity, int limit) override;

@@ -36,16 +36,16 @@ ALLOWED = {
     "alert/": {"core"},
     "alert/http/": {"alert", "core", "host", "http_client"},
     # Neither sees an adapter, nor the other.
-    "runtime/": GROUND | {"alert", "sink", "store"},
+    "runtime/": GROUND | {"alert", "broker", "sink", "store"},
     "runtime/pull_": GROUND | {"runtime", "store"},
-    "ops/": GROUND | {"store"},
+    "ops/": GROUND | {"broker", "store"},
     # Surfaces see a store only as something to hand to ops. Two of them carry MCP.
     "mcp/": GROUND | {"ops"},
-    "cli/": GROUND | {"alert", "config", "mcp", "ops"},
+    "cli/": GROUND | {"alert", "broker", "config", "mcp", "ops"},
     "http/": GROUND | {"config", "mcp", "ops", "runtime/pull_", "sink"},
-    "daemon/": GROUND | {"alert", "config", "http", "ops", "runtime", "runtime/pull_", "sink", "store"},
+    "daemon/": GROUND | {"alert", "broker", "config", "http", "ops", "runtime", "runtime/pull_", "sink", "store"},
     # The public library composes itself: it opens the stores that a URL names.
-    "library/": GROUND | {"config", "runtime", "store", "store/postgres", "store/sqlite"},
+    "library/": GROUND | {"broker", "broker/open_broker", "config", "runtime", "store", "store/postgres", "store/sqlite"},
 }
 SURFACES = ("src/mcp/", "src/cli/", "src/http/")
 # `store.replay(`, `opened->store->now(`; what a Result or a pointer named so can do is no verb of the seam.

@@ -30,6 +30,7 @@ SLEEPS = {
     "tests/chaos/crew.py": (1, "a pause before a program starts again whose server is away"),
     "tests/chaos/late_commits.py": (3, "polls what workers have delivered; holds transactions open for a time"),
     "tests/chaos/publisher.cpp": (4, "load at a rate, and transactions that stay open, are made of time"),
+    "tests/chaos/relay_load.py": (3, "polls what workers in other processes have booked, and servers that elect a leader"),
     "tests/chaos/round.py": (1, "faults are spread over the time of a round"),
     "tests/chaos/sabotage.py": (2, "polls what a worker has delivered and where its marks are"),
     "tests/chaos/stores.py": (1, "polls a crashed server until it answers"),

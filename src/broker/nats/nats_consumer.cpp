@@ -162,20 +162,17 @@ class NatsConsumer final : public Consumer {
     return {ErrorCode::not_found, Retry::safe, "the consumer is gone from its stream, or has no leader yet", {}, {}};
   }
 
-  // A subscription on a connection that is up. Requests from before a reconnect are lost with their server.
+  // A subscription on a connection that is up. What was asked for on an earlier one is lost with it.
   Result<void> listen() {
     SLUICE_TRY(const NatsConnection connection, link_->connected());
-    if (subscription_ && connection == connection_ && !watch_->broke()) return {};
-    if (!subscription_ || connection != connection_) {
-      SLUICE_TRY(inbox_, make_inbox());
-      natsSubscription* raw = nullptr;
-      const natsStatus status = natsConnection_SubscribeSync(&raw, connection.get(), (inbox_ + ".*.*").c_str());
-      if (status != NATS_OK) return error_of(status, "subscribe to an inbox", Retry::safe);
-      subscription_.reset(raw);
-      natsSubscription_SetPendingLimits(raw, -1, -1);
-      connection_ = connection;
-    }
-    watch_.emplace(connection);
+    if (subscription_ && connection == connection_) return {};
+    SLUICE_TRY(inbox_, make_inbox());
+    natsSubscription* raw = nullptr;
+    const natsStatus status = natsConnection_SubscribeSync(&raw, connection.get(), (inbox_ + ".*.*").c_str());
+    if (status != NATS_OK) return error_of(status, "subscribe to an inbox", Retry::safe);
+    subscription_.reset(raw);
+    natsSubscription_SetPendingLimits(raw, -1, -1);
+    connection_ = connection;
     for (Lane& lane : lanes_) lane.outstanding = 0;
     return {};
   }
@@ -244,7 +241,6 @@ class NatsConsumer final : public Consumer {
   const std::string stream_;
   std::vector<Lane> lanes_;
   NatsConnection connection_;
-  std::optional<NatsWatch> watch_;
   std::string inbox_;
   NatsSubscription subscription_;
 };

@@ -35,11 +35,7 @@ Result<std::string> make_inbox() {
 
 NatsExchange::NatsExchange(NatsConnection connection, std::size_t requests, Clock::time_point deadline,
                            std::stop_token stop)
-    : connection_(std::move(connection)),
-      watch_(connection_),
-      answers_(requests),
-      deadline_(deadline),
-      stop_(std::move(stop)) {}
+    : connection_(std::move(connection)), answers_(requests), deadline_(deadline), stop_(std::move(stop)) {}
 
 Result<NatsExchange> NatsExchange::begin(const NatsConnection& connection, std::size_t requests,
                                          Clock::time_point deadline, std::stop_token stop) {
@@ -58,8 +54,7 @@ natsStatus NatsExchange::send(natsMsg* message) {
   while (unanswered_ >= kWindow && gather_one()) {
   }
   if (broke_ || unanswered_ >= kWindow) return broke_ ? NATS_CONNECTION_DISCONNECTED : NATS_TIMEOUT;
-  // While it reconnects, libnats would keep the message and send it later, when nobody waits for it any more.
-  if (natsConnection_Status(connection_.get()) != NATS_CONN_STATUS_CONNECTED) {
+  if (!is_up(connection_)) {
     broke_ = true;
     return NATS_CONNECTION_DISCONNECTED;
   }
@@ -88,7 +83,7 @@ bool NatsExchange::gather_one() {
       --unanswered_;
       return true;
     }
-    broke_ = status != NATS_TIMEOUT || watch_.broke();
+    broke_ = status != NATS_TIMEOUT || !is_up(connection_);
     if (broke_ || left <= milliseconds{0} || stop_.stop_requested()) return false;
   }
 }

@@ -41,7 +41,6 @@ class NatsExchange {
   bool gather_one();
 
   NatsConnection connection_;
-  NatsWatch watch_;
   std::string inbox_;
   NatsSubscription subscription_;
   std::vector<NatsMsg> answers_;

@@ -15,8 +15,6 @@ using std::chrono::milliseconds;
 
 using NatsOptions = std::unique_ptr<natsOptions, Destroy<natsOptions, natsOptions_Destroy>>;
 
-constexpr std::int64_t kReconnectWaitMs = 200;
-constexpr std::int64_t kReconnectJitterMs = 100;
 constexpr std::int64_t kPingMs = 10'000;
 constexpr int kPingsOut = 2;
 // A server that is away is asked this often, however many callers there are.
@@ -67,9 +65,10 @@ natsStatus set_all(natsOptions* to, const BrokerOptions& from) {
   for (const std::string& url : from.urls) urls.push_back(url.c_str());
   natsStatus status = natsOptions_SetServers(to, urls.data(), static_cast<int>(urls.size()));
   if (status == NATS_OK) status = natsOptions_SetTimeout(to, duration_cast<milliseconds>(from.connect_timeout).count());
-  if (status == NATS_OK) status = natsOptions_SetMaxReconnect(to, -1);
-  if (status == NATS_OK) status = natsOptions_SetReconnectWait(to, kReconnectWaitMs);
-  if (status == NATS_OK) status = natsOptions_SetReconnectJitter(to, kReconnectJitterMs, kReconnectJitterMs);
+  // A connection that broke is closed, and the next caller makes another. libnats 3.4's own reconnecting was seen to
+  // block for good: its reader waited for a lock of a subscription, its reconnect thread for the reader, and a stop for
+  // both.
+  if (status == NATS_OK) status = natsOptions_SetAllowReconnect(to, false);
   if (status == NATS_OK) status = natsOptions_SetPingInterval(to, kPingMs);
   if (status == NATS_OK) status = natsOptions_SetMaxPingsOut(to, kPingsOut);
   if (status == NATS_OK) status = natsOptions_SetFailRequestsOnDisconnect(to, true);
@@ -99,17 +98,6 @@ ErrorCode code_of(natsStatus status) {
     default:
       return ErrorCode::unavailable;
   }
-}
-
-std::uint64_t reconnects_of(natsConnection* connection) {
-  natsStatistics* statistics = nullptr;
-  if (natsStatistics_Create(&statistics) != NATS_OK) return 0;
-  std::uint64_t ignored = 0;
-  std::uint64_t reconnects = 0;
-  natsConnection_GetStats(connection, statistics);
-  natsStatistics_GetCounts(statistics, &ignored, &ignored, &ignored, &ignored, &reconnects);
-  natsStatistics_Destroy(statistics);
-  return reconnects;
 }
 
 }  // namespace
@@ -171,11 +159,7 @@ Result<NatsConnection> NatsLink::connect() const {
 Result<NatsConnection> NatsLink::connected() {
   const std::lock_guard lock{mutex_};
   const auto now = std::chrono::steady_clock::now();
-  if (connection_ && natsConnection_Status(connection_.get()) == NATS_CONN_STATUS_CONNECTED) return connection_;
-  if (connection_ && !natsConnection_IsClosed(connection_.get())) {
-    return Error{ErrorCode::unavailable, Retry::safe, "the connection to NATS broke and is not up again yet", {}, {}};
-  }
-  // It gives a connection up for good only when its credentials are refused.
+  if (connection_ && is_up(connection_)) return connection_;
   connection_.reset();
   if (last_error_ && now - failed_at_ < kConnectPause) return *last_error_;
   auto made = connect();
@@ -200,12 +184,8 @@ Result<NatsContext> NatsLink::jetstream(const NatsConnection& connection) const 
   return NatsContext{raw};
 }
 
-NatsWatch::NatsWatch(const NatsConnection& connection)
-    : connection_(connection), reconnects_(reconnects_of(connection.get())) {}
-
-bool NatsWatch::broke() const {
-  return natsConnection_Status(connection_.get()) != NATS_CONN_STATUS_CONNECTED ||
-         reconnects_of(connection_.get()) != reconnects_;
+bool is_up(const NatsConnection& connection) {
+  return natsConnection_Status(connection.get()) == NATS_CONN_STATUS_CONNECTED;
 }
 
 bool is_status(natsMsg* message) {

@@ -1,4 +1,4 @@
-// The connection to NATS: made when it is needed, and kept by libnats, which reconnects by itself. The only header that
+// The connection to NATS: made when it is needed, and made anew when it broke. The only header that
 // shows libnats' types, and only to this folder.
 //
 // Thread-safety: any thread.
@@ -40,7 +40,7 @@ class NatsLink {
  public:
   explicit NatsLink(BrokerOptions options) : options_(std::move(options)) {}
 
-  /// A connection that is up; connects when there is none. While libnats reconnects: unavailable.
+  /// A connection that is up; connects when there is none, or when it broke. A server that is away: unavailable.
   Result<NatsConnection> connected();
   /// How long a request to JetStream itself may take.
   Result<NatsContext> jetstream(const NatsConnection& connection) const;
@@ -57,16 +57,8 @@ class NatsLink {
   std::chrono::steady_clock::time_point failed_at_{};
 };
 
-/// Tells whether the connection broke since this was made: answers to what was sent before do not come any more.
-class NatsWatch {
- public:
-  explicit NatsWatch(const NatsConnection& connection);
-  [[nodiscard]] bool broke() const;
-
- private:
-  NatsConnection connection_;
-  std::uint64_t reconnects_;
-};
+/// False once it broke: answers to what was sent before do not come any more.
+bool is_up(const NatsConnection& connection);
 
 /// Whether the server itself has written this message, to say how a request went (`404`, `408`).
 bool is_status(natsMsg* message);

@@ -30,6 +30,7 @@ class PostgresEffect final : public EffectTransaction {
 
   Result<std::vector<Entered>> enter(std::string_view handler_name, std::span<const Entry> entries) override {
     SLUICE_CHECK(still_open());
+    if (!entries.empty() && entries.front().claim.claim_seq == 0) return enter_relayed(handler_name, entries);
     pq::Params params;
     params.text(handler_name);
     std::vector<const ClaimRef*> claims;
@@ -50,10 +51,7 @@ class PostgresEffect final : public EffectTransaction {
     }
     SLUICE_TRY(const pq::Rows rows, lease_->run(inside(pg_sql::effect_enter), params));
     if (rows.empty()) return std::vector<Entered>(entries.size(), Entered::fresh);
-    return pq::collect(rows, [&](int row) {
-      const std::string_view entered = rows.text(row, 0);
-      return entered == "fresh" ? Entered::fresh : entered == "handled" ? Entered::handled : Entered::fenced;
-    });
+    return answers(rows);
   }
 
   StatementOutcome statement(std::string_view sql, std::span<const std::optional<std::string>> params) override {
@@ -95,6 +93,28 @@ class PostgresEffect final : public EffectTransaction {
   [[nodiscard]] NativeTransaction native() const override { return {.postgres = lease_.native()}; }
 
  private:
+  static std::vector<Entered> answers(const pq::Rows& rows) {
+    return pq::collect(rows, [&](int row) {
+      const std::string_view entered = rows.text(row, 0);
+      return entered == "fresh" ? Entered::fresh : entered == "handled" ? Entered::handled : Entered::fenced;
+    });
+  }
+
+  Result<std::vector<Entered>> enter_relayed(std::string_view handler_name, std::span<const Entry> entries) {
+    pq::Params params;
+    params.text(handler_name);
+    {
+      pq::Params::Array ids = params.array(Element::uuid);
+      for (const Entry& entry : entries) ids.uuid(entry.claim.event_id);
+    }
+    {
+      pq::Params::Array keys = params.array(Element::text);
+      for (const Entry& entry : entries) keys.text(std::string_view{entry.idempotency_key});
+    }
+    SLUICE_TRY(const pq::Rows rows, lease_->run(inside(pg_sql::effect_enter_relayed), params));
+    return answers(rows);
+  }
+
   // A handler that ended the transaction tore its effect from the dedup row; nothing may follow.
   Result<void> still_open() const {
     if (open_ && lease_->in_transaction()) return {};

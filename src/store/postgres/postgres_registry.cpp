@@ -142,7 +142,7 @@ Result<Registry> PostgresStore::registry(Generation generation) {
   notice_database(version.int8(0, 1));
   SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::subscription_list), pq::Params{}.int8(generation)));
   SLUICE_TRY(auto records, subscription_records(rows));
-  return Registry{version.int8(0, 0), std::move(records)};
+  return Registry{version.int8(0, 0), std::move(records), parse_relay(version.text(0, 2))};
 }
 
 Result<std::vector<SubscriptionRecord>> PostgresStore::subscriptions() {

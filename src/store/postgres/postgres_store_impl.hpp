@@ -34,6 +34,10 @@ class PostgresStore final : public Store, public MoveTarget {
   Result<std::vector<Uuid>> heartbeat(std::span<const ClaimRef> claims, Duration ttl) override;
   Result<std::vector<HandledKey>> already_handled(std::span<const HandledKey> keys) override;
   Result<std::optional<Timestamp>> next_due(Generation generation, const std::vector<std::string>& handlers) override;
+  Result<std::vector<Reported>> report(std::span<const ConsumerReport> reports) override;
+  Result<std::vector<RelayedEvent>> relayed(std::span<const Uuid> ids) override;
+  Result<RelaySwitch> relay() override;
+  Result<RelaySwitch> switch_relay(RelayState to, const std::string& broker, const Actor& actor) override;
   Result<std::string> token_secret() override;
   // Claims that ran out, retention
   Result<std::vector<ExpiredClaim>> expired_claims(int limit) override;

@@ -79,10 +79,15 @@ class SqliteEffect final : public EffectTransaction {
   }
 
   Result<Entered> enter_one(std::string_view handler_name, const Entry& entry) {
+    if (entry.claim.claim_seq == 0) return record(handler_name, entry);
     SLUICE_TRY(auto held, connection().first(sql::holds_claim,
                                              {{":id", entry.claim.event_id}, {":claim_seq", entry.claim.claim_seq}},
                                              [](Row& row) { return row.integer(); }));
     if (!held || is_of_another_boot(entry.claim, boot_)) return Entered::fenced;
+    return record(handler_name, entry);
+  }
+
+  Result<Entered> record(std::string_view handler_name, const Entry& entry) {
     auto recorded = record_handled(connection(), {std::string{handler_name}, entry.idempotency_key},
                                    entry.claim.event_id, clock_());
     if (!recorded) return std::move(recorded).error();

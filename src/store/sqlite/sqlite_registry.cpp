@@ -130,7 +130,8 @@ Result<Registry> SqliteStore::registry(Generation generation) {
   return database_->read([&](Connection& connection) -> Result<Registry> {
     SLUICE_TRY(auto version, registry_version(connection));
     SLUICE_TRY(auto subscribed, list(connection, generation));
-    return Registry{version, std::move(subscribed)};
+    SLUICE_TRY(auto relay, read_relay(connection));
+    return Registry{version, std::move(subscribed), std::move(relay)};
   });
 }
 

@@ -28,6 +28,7 @@ Result<SettleReport> settle_on(Connection& connection, const Settling& settling)
 Result<bool> record_handled(Connection& connection, const HandledKey& key, const Uuid& event_id, Timestamp now);
 
 Result<RegistryVersion> registry_version(Connection& connection);
+Result<RelaySwitch> read_relay(Connection& connection);
 
 /// Whether one of the decisions gives its event back, so that somebody may claim it.
 bool gives_back(std::span<const SettleItem> items);

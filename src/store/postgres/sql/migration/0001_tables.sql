@@ -12,6 +12,7 @@ insert into core.settings (key, value, description) values
     ('payload_max_bytes', '262144', 'a payload with more bytes, its numbers written out, is refused, whoever inserts it'),
     ('failure_history_max', '50', 'entries kept in failure_history: the first and the latest'),
     ('subscriptions_version', '0', 'changes with core.subscriptions; a settle that is based on an older one is refused'),
+    ('relay', 'off', 'who carries the deliveries: off (the database), on NATS or Redis, or draining back; set by `sluice ladder relay`'),
     ('doorbell', 'always', 'when an insert notifies workers: always, or when-idle; set by `sluice db doorbell`'),
     ('retention_outbox_active', '45 days', 'events are kept at least so long; only the owner of the schema may sweep sooner'),
     ('retention_outbox_grace', '7 days', 'tombstones are kept at least so long'),

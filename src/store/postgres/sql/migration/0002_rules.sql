@@ -192,7 +192,9 @@ begin
                 if new.claim_seq <> old.claim_seq + 1 then
                     raise exception 'event %: a claim must raise claim_seq by one', old.id using errcode = 'SL409';
                 end if;
-            when (old.status, new.status) in (('in_flight', 'delivered'), ('in_flight', 'failed'), ('delivered', 'failed')) then
+            when (old.status, new.status) in (('in_flight', 'delivered'), ('in_flight', 'failed')) then
+                null;
+            when (old.status, new.status) = ('delivered', 'failed') and old.claimed_by like '%/relay:%' then
                 null;
             when (old.status, new.status) in (('in_flight', 'pending'), ('failed', 'pending')) then
                 if new.retry_after is null then
@@ -204,7 +206,7 @@ begin
             else
                 raise exception 'event %: illegal transition % -> %', old.id, old.status, new.status
                     using errcode = 'SL409',
-                          hint = 'legal: pending -> in_flight -> delivered | failed | pending, failed -> pending by replay';
+                          hint = 'legal: pending -> in_flight -> delivered | failed | pending, failed -> pending by replay, delivered -> failed after a relay';
         end case;
     end if;
 

@@ -170,6 +170,7 @@ create table settings (
   description text not null
 ) strict, without rowid;
 insert into settings (key, value, description) values
+  ('relay', 'off', 'who carries the deliveries: off (the database), on NATS or Redis, or draining back'),
   ('failure_history_max', '50', 'entries kept in failure_history: the first and the latest'),
   ('subscriptions_version', '0', 'changes with the subscriptions; a settle that is based on an older one is refused');
 

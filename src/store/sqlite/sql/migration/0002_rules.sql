@@ -29,6 +29,8 @@ begin
       then raise(abort, 'a pending event can only become in_flight, by a claim')
     when old.status = 'delivered' and new.status not in ('delivered', 'failed')
       then raise(abort, 'a delivered event can only become failed, by a consumer''s report')
+    when old.status = 'delivered' and new.status = 'failed' and instr(coalesce(old.claimed_by, ''), '/relay:') = 0
+      then raise(abort, 'only an event that a relay has delivered to a broker can fail afterwards')
     when old.status = 'failed' and new.status not in ('failed', 'pending')
       then raise(abort, 'a failed event can only become pending, by a replay')
     when old.status = 'pending' and new.status = 'in_flight' and new.claim_seq <> old.claim_seq + 1

@@ -1,0 +1,84 @@
+// What the doctor says of the broker, while the relay is on or one is configured.
+#include "core/words.hpp"
+#include "ops/doctor_findings.hpp"
+
+namespace sluice::ops {
+namespace {
+
+constexpr std::int64_t kManyWaiting = 100'000;
+constexpr int kReplicasThatSurvive = 3;
+
+void judge_stream(const RelayView& view, Findings& findings) {
+  const broker::BrokerFacts& facts = *view.broker;
+  const std::string worth = broker::worth_of_answer(facts);
+  std::vector<std::string> faults;
+  std::string fix;
+  const auto fault = [&](bool found, std::string what, std::string help) {
+    if (!found) return;
+    faults.push_back(std::move(what));
+    if (fix.empty()) fix = std::move(help);
+  };
+  const bool on = view.relay.state == store::RelayState::on;
+  fault(on && !facts.stream_exists && facts.kind == "nats", "the stream is missing",
+        "sluice ladder relay nats --reason 'the stream is gone'; what it held is in the outbox as delivered");
+  fault(facts.storage == "memory", "the stream is kept in memory", "make it anew with file storage");
+  fault(facts.discard == "old", "the stream drops old messages when it is full, read or not",
+        "nats stream edit --discard new");
+  fault(facts.replicas && facts.replicas_current && *facts.replicas_current < *facts.replicas,
+        counted(facts.replicas_current.value_or(0), "replica") + " of " + std::to_string(facts.replicas.value_or(0)) +
+            " up to date",
+        "look at the servers of the NATS cluster; until then another failure may stop the stream");
+  fault(facts.appendonly == false, "appendonly is off", "redis-cli config set appendonly yes, and in redis.conf");
+  fault(facts.maxmemory_policy && *facts.maxmemory_policy != "noeviction",
+        "maxmemory-policy is " + facts.maxmemory_policy.value_or("") + ": Redis may drop streams",
+        "redis-cli config set maxmemory-policy noeviction, and in redis.conf");
+  if (!faults.empty()) {
+    return findings.add({FindingId::broker_unsafe, on ? Severity::critical : Severity::warning,
+                         facts.server + ": " + joined(faults, "; "), worth, fix});
+  }
+  if (view.waiting >= kManyWaiting) {
+    return findings.add(
+        {FindingId::broker_unsafe, Severity::warning,
+         counted(view.waiting, "message") + " wait in the broker for their handlers", worth,
+         "look at the consumers: `sluice worker list`; the stream drops what is older than relay.max_age"});
+  }
+  const bool weak = facts.kind == "nats" ? facts.replicas.value_or(1) < kReplicasThatSurvive
+                                         : facts.appendfsync.value_or("") != "always";
+  findings.add({FindingId::broker_unsafe, weak && on ? Severity::info : Severity::ok,
+                facts.kind + " at " + facts.server + " carries the deliveries: " + worth, "", ""});
+}
+
+void judge_consumers(const DoctorFacts& facts, Findings& findings) {
+  if (!facts.survey || facts.relay->relay.state == store::RelayState::off) return;
+  std::vector<std::string> without;
+  for (const store::WorkerRecord& worker : facts.survey->workers) {
+    if (worker.listener == "no broker") without.push_back(worker.identity);
+  }
+  if (without.empty()) {
+    return findings.ok(FindingId::worker_without_broker, "every worker consumes from " + facts.relay->relay.broker);
+  }
+  findings.add({FindingId::worker_without_broker, Severity::critical,
+                counted(static_cast<std::int64_t>(without.size()), "worker") + " without " + facts.relay->relay.broker +
+                    ": " + enumerated(without),
+                "Deliveries go through the broker, so they deliver nothing; their events wait in it.",
+                "give them relay.url or SLUICE_BROKER and start them again, or `sluice ladder relay --back`"});
+}
+
+}  // namespace
+
+void judge_broker(const DoctorFacts& facts, Findings& findings) {
+  if (!facts.relay) return;
+  const bool off = facts.relay->relay.state == store::RelayState::off;
+  if (facts.relay->broker) {
+    judge_stream(*facts.relay, findings);
+  } else if (!off) {
+    findings.add({FindingId::broker_unsafe, Severity::critical,
+                  "the relay is " + std::string{name(facts.relay->relay.state)} +
+                      ", and its broker cannot be looked at: " + facts.relay->trouble,
+                  "Events wait in the outbox until it is back; nothing is lost.",
+                  "set relay.url where the doctor runs, and look at the broker"});
+  }
+  judge_consumers(facts, findings);
+}
+
+}  // namespace sluice::ops

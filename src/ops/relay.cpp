@@ -1,0 +1,145 @@
+#include "ops/relay.hpp"
+
+#include <algorithm>
+
+#include "core/json_object.hpp"
+#include "core/try.hpp"
+#include "core/words.hpp"
+#include "ops/audit.hpp"
+
+namespace sluice::ops {
+namespace {
+
+constexpr int kClaimsLookedAt = 1000;
+
+// Declared over HTTP by workers that pull.
+constexpr std::string_view kPull = "pull";
+
+Result<std::int64_t> claimed_by_relays(store::Administering& store) {
+  store::EventFilter filter;
+  filter.status = Status::in_flight;
+  SLUICE_TRY(const auto page, store.list_events(filter, kClaimsLookedAt, std::nullopt));
+  return std::count_if(page.events.begin(), page.events.end(), [](const store::EventRecord& event) {
+    return event.claimed_by && event.claimed_by->find(store::kRelayMark) != std::string::npos;
+  });
+}
+
+// A handler whose process is away has its consumer too: what is relayed meanwhile waits for it.
+Result<void> make_consumers(store::Administering& store, broker::Broker& broker, const RelaySettings& settings) {
+  SLUICE_TRY(const auto subscriptions, store.subscriptions());
+  for (const store::SubscriptionRecord& record : subscriptions) {
+    broker::ConsumerSpec spec;
+    spec.handler_name = record.subscription.handler_name;
+    spec.generation = record.generation;
+    spec.event_types = record.subscription.event_types;
+    spec.shards = settings.shards;
+    spec.ack_wait = settings.ack_wait;
+    SLUICE_CHECK(broker.consume(spec));
+  }
+  return {};
+}
+
+Error still_under_way(const RelayView& view) {
+  return {ErrorCode::conflict, Retry::safe,
+          "the broker still has messages: " + std::to_string(view.waiting) + " waiting, " +
+              std::to_string(view.unsettled) + " handed out, " + std::to_string(view.claimed) +
+              " about to be published",
+          "relay", "wait for the consumers; with --force their order against new events is not kept"};
+}
+
+}  // namespace
+
+Result<RelayView> look_at_relay(store::Administering& store, broker::Broker* broker) {
+  RelayView view;
+  SLUICE_TRY(view.relay, store.relay());
+  SLUICE_TRY(view.claimed, claimed_by_relays(store));
+  if (broker == nullptr) {
+    view.trouble = "no broker is configured: set relay.url";
+    return view;
+  }
+  auto facts = broker->inspect();
+  if (!facts) {
+    view.trouble = facts.error().message;
+    return view;
+  }
+  for (const broker::ConsumerFacts& consumer : facts->consumers) {
+    view.waiting += std::max<std::int64_t>(consumer.waiting, 0);
+    view.unsettled += consumer.unsettled;
+  }
+  view.broker = *std::move(facts);
+  return view;
+}
+
+Result<void> check_relay(store::Administering& store, const std::string& wanted, const RelaySettings& settings) {
+  if (store.capabilities().embedded) {
+    return invalid("store", "a relay needs PostgreSQL: an SQLite file is delivered by the process that holds it");
+  }
+  if (settings.kind.empty()) {
+    Error error = invalid("relay.url", "no broker is configured: set relay.url, such as nats://127.0.0.1:4222");
+    error.hint = "in the environment it is SLUICE_BROKER; every process that delivers needs it";
+    return error;
+  }
+  if (settings.kind != wanted) {
+    return invalid("broker", "relay.url names " + settings.kind + ", not " + wanted);
+  }
+  SLUICE_TRY(const auto subscriptions, store.subscriptions());
+  std::vector<std::string> pulling;
+  for (const store::SubscriptionRecord& one : subscriptions) {
+    if (one.declared_by == kPull) pulling.push_back(one.subscription.handler_name);
+  }
+  if (pulling.empty()) return {};
+  return Error{ErrorCode::conflict, Retry::never,
+               "workers that pull over HTTP cannot consume from a broker: " + joined(pulling, ", "), "subscriptions",
+               "move them to a listener or a sink, then `sluice subscription remove`"};
+}
+
+Result<RelayView> relay_on(store::Administering& store, broker::Broker& broker, const RelaySettings& settings,
+                           const store::Actor& actor) {
+  SLUICE_CHECK(check_reason(actor.reason));
+  SLUICE_CHECK(check_relay(store, settings.kind, settings));
+  SLUICE_CHECK(broker.ensure(settings.stream));
+  SLUICE_CHECK(make_consumers(store, broker, settings));
+  SLUICE_CHECK(store.switch_relay(store::RelayState::on, settings.kind, actor));
+  return look_at_relay(store, &broker);
+}
+
+Result<RelayView> relay_back(store::Administering& store, broker::Broker& broker, const RelaySettings& settings,
+                             const store::Actor& actor) {
+  SLUICE_CHECK(check_reason(actor.reason));
+  SLUICE_TRY(const auto before, store.relay());
+  if (before.state == store::RelayState::on) {
+    SLUICE_CHECK(store.switch_relay(store::RelayState::draining, before.broker, actor));
+    SLUICE_CHECK(make_consumers(store, broker, settings));
+  }
+  return look_at_relay(store, &broker);
+}
+
+Result<RelayView> relay_off(store::Administering& store, broker::Broker* broker, bool force,
+                            const store::Actor& actor) {
+  SLUICE_CHECK(check_reason(actor.reason));
+  SLUICE_TRY(const auto view, look_at_relay(store, broker));
+  if (!force && view.relay.state != store::RelayState::off) {
+    if (!view.broker) {
+      return Error{ErrorCode::unavailable, Retry::safe, "the broker cannot be asked what it still has: " + view.trouble,
+                   "relay", "with --force the relay is off at once"};
+    }
+    if (!view.is_drained() || view.relay.state == store::RelayState::on) return still_under_way(view);
+  }
+  SLUICE_CHECK(store.switch_relay(store::RelayState::off, "", actor));
+  return look_at_relay(store, broker);
+}
+
+std::string to_json(const RelayView& view) {
+  JsonObject json;
+  json.text("state", name(view.relay.state)).text("broker", view.relay.broker);
+  json.text("changed_by", view.relay.changed_by).text("reason", view.relay.reason);
+  json.number("waiting", view.waiting).number("unsettled", view.unsettled).number("claimed", view.claimed);
+  if (!view.trouble.empty()) json.text("trouble", view.trouble);
+  if (view.broker) {
+    json.text("server", view.broker->server).text("stream", view.broker->stream);
+    json.text("an_answer_is_worth", broker::worth_of_answer(*view.broker));
+  }
+  return json.str();
+}
+
+}  // namespace sluice::ops

@@ -1,0 +1,55 @@
+// Turning the switch through ops, with a real broker.
+#include "ops/relay.hpp"
+#include "tests/relay/relay_fixture.hpp"
+
+namespace sluice::test {
+namespace {
+
+using store::RelayState;
+
+class RelaySwitch : public RelayTest {
+ protected:
+  [[nodiscard]] ops::RelaySettings settings() const { return {.kind = kind_name(), .shards = 4, .ack_wait = 5s}; }
+};
+INSTANTIATE_TEST_SUITE_P(Brokers, RelaySwitch, testing::Values(Kind::nats, Kind::redis),
+                         [](const auto& tested) { return tested.param == Kind::nats ? "nats" : "redis"; });
+
+TEST_P(RelaySwitch, AHandlerWhoseProcessIsAwayKeepsItsMessagesAndTheWayBackWaitsForIt) {
+  Journal journal;
+  consuming("early", {journalling("search.indexer", journal)})->stop();
+  const auto on = ops::relay_on(store(), *admin_, settings(), kOperator);
+  ASSERT_TRUE(on) << on.error().message;
+  EXPECT_EQ(on->relay.state, RelayState::on);
+  auto relay = relaying();
+  const Uuid id = publish_one(store());
+  eventually([&] { return store().get_event(id)->status == Status::delivered; });
+  const auto back = ops::relay_back(store(), *admin_, settings(), kOperator);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->relay.state, RelayState::draining);
+  EXPECT_EQ(back->waiting, 1);
+  const auto refused = ops::relay_off(store(), admin_.get(), false, kOperator);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::conflict);
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("1 waiting"));
+
+  auto late = consuming("late", {journalling("search.indexer", journal)});
+  journal.await("search.indexer", id);
+  eventually([&] { return ops::relay_off(store(), admin_.get(), false, kOperator).has_value(); });
+  EXPECT_EQ(store().relay()->state, RelayState::off);
+  journal.await("search.indexer", publish_one(store()));
+}
+
+TEST_P(RelaySwitch, AnotherBrokerAndWorkersThatPullAreRefused) {
+  const auto other = ops::check_relay(store(), "kafka", settings());
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().field, "broker");
+  EXPECT_EQ(ops::check_relay(store(), kind_name(), {}).error().field, "relay.url");
+  const Subscription pulled{"billing.mailer", {"*"}, std::nullopt, std::nullopt};
+  ASSERT_TRUE(store().subscribe(1, std::span{&pulled, 1}, "pull"));
+  const auto refused = ops::relay_on(store(), *admin_, settings(), kOperator);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("billing.mailer"));
+}
+
+}  // namespace
+}  // namespace sluice::test
