@@ -10,6 +10,7 @@ using store::Reported;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 HandlerProgress progress_of(const std::string& handler, int attempts, bool out_of_attempts) {
   HandlerProgress progress;
@@ -195,6 +196,26 @@ TEST_P(RelayContract, ASettleByTheOldVersionIsRefusedWhenTheSwitchWasTurned) {
   const auto refused = store().settle(std::span{&item, 1}, version);
   ASSERT_FALSE(refused);
   EXPECT_TRUE(store::is_registry_changed(refused.error()));
+}
+
+// A process that has not seen the switch yet would handle an event whose predecessor of the same key is still in the
+// broker.
+TEST_P(RelayContract, WhileABrokerCarriesTheDeliveriesOnlyARelayClaims) {
+  if (store().capabilities().embedded) GTEST_SKIP() << "an embedded store is not relayed";
+  publish();
+  must(store().switch_relay(RelayState::on, "nats", operator_alice()));
+  EXPECT_THAT(claim(request_for("listener/1")), IsEmpty());
+  must(store().switch_relay(RelayState::draining, "nats", operator_alice()));
+  EXPECT_THAT(claim(request_for("daemon/relay:1")), IsEmpty());
+  EXPECT_THAT(claim(request_for("listener/1")), IsEmpty());
+  must(store().switch_relay(RelayState::off, "", operator_alice()));
+  age(2s);
+  const auto claimed = claim(request_for("listener/1"));
+  ASSERT_THAT(claimed, SizeIs(1));
+  deliver(claimed.front());
+  publish();
+  must(store().switch_relay(RelayState::on, "nats", operator_alice()));
+  EXPECT_THAT(claim(request_for("daemon/relay:1")), SizeIs(1));
 }
 
 }  // namespace

@@ -230,7 +230,10 @@ TEST_P(TriageContract, AnEventThatFailedByHandIsADeadLetterToo) {
   raw_sql(
       "insert into {outbox} (event_type, source, generation, payload, status, last_error) "
       "values ('test.imported', 'tests', 1, '{}', 'failed', 'it was so before')");
-  const Uuid reported = delivered_event();
+  const Uuid reported = publish();
+  const auto relayed = claim(request_for("host/relay:1"));
+  ASSERT_THAT(relayed, SizeIs(1));
+  deliver(relayed.front());
   raw_sql("update {outbox} set status = 'failed' where id = '" + reported.to_string() + "'");
   EXPECT_THAT(dead(), SizeIs(2));
   ASSERT_TRUE(event(reported).failed_at);

@@ -1,5 +1,5 @@
 """Guards of the relay: what a broker carries is delivered once and in order; see table.py."""
-from mutant import RULES, RELAY, contract, relayed
+from mutant import CLAIM, RULES, RELAY, contract, relayed
 
 
 RELAYS = [
@@ -42,4 +42,7 @@ RELAYS = [
              "message.id = event.envelope.event_id().to_string() + ':' + std::to_string(event.claim.claim_seq);")),
     relayed("relay-shards", "A key goes to one shard, which has one message under way", "EveryHandlerGetsEveryEventAndEffectsHappenOnce",
             ("src/runtime/broker_message.cpp", "if (event.ordering_key) shard =", "if (false && event.ordering_key) shard =")),
+    contract("relay-claims-alone", "Only a relay claims while a broker carries the deliveries",
+             "RelayContract.WhileABrokerCarriesTheDeliveriesOnlyARelayClaims",
+             ((CLAIM, "nobody does.\n    if (select s.value <> 'off' and", "nobody does.\n    if (select s.value is null and"),)),
 ]

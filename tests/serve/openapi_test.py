@@ -62,7 +62,7 @@ def look(call, event):
         call("GET", path, query=f"?limit=2&cursor={page['next_cursor']}")
         call("GET", path, query="?filter=color:red")
     for path in ("/v1/dlq/groups", "/v1/dlq/count", "/v1/me", "/v1/overview", "/v1/status", "/v1/doctor", "/v1/workers",
-                 "/v1/subscriptions", "/v1/storage", "/v1/audit", "/v1/operations", "/v1/generations", "/v1/sinks", "/healthz",
+                 "/v1/subscriptions", "/v1/storage", "/v1/ladder", "/v1/audit", "/v1/operations", "/v1/generations", "/v1/sinks", "/healthz",
                  "/readyz", "/metrics", "/openapi.json"):
         call("GET", path)
     call("GET", "/v1/overview", query="?window=forever")

@@ -90,6 +90,10 @@ declare
     v_due_age bigint;
     v_due     bigint[];
 begin
+    -- While a broker carries the deliveries only a relay claims, whatever a process still believes; on the way back nobody does.
+    if (select s.value <> 'off' and (p_worker not like '%/relay:%' or s.value like 'draining%') from core.settings s where s.key = 'relay') then
+        return;
+    end if;
     -- What a key has delivered above the floor is read for each of its events: while keys are busy, the floor follows closely.
     if cardinality(p_next) > 0 and pg_current_xact_id_if_assigned() is null
        and (select c.saved_at from core.claim_cursors c where c.group_key = '') < clock_timestamp() - interval '50 milliseconds' then
@@ -305,6 +309,10 @@ declare
     v_batch bigint;
     v_rows  bigint;
 begin
+    -- As in core.outbox_claim.
+    if (select s.value <> 'off' and (p_worker not like '%/relay:%' or s.value like 'draining%') from core.settings s where s.key = 'relay') then
+        return;
+    end if;
     perform set_config('synchronous_commit', 'off', true);
     -- Index outbox_waiting, once per lane.
     if exists (
