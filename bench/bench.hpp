@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <sluice/tracer.hpp>
 #include "store/store.hpp"
 
 namespace sluice::bench {
@@ -45,9 +46,13 @@ void fill(store::Store& store, std::int64_t count, std::int64_t keys = 0);
 /// The value below which `part` of them lie; 0 when there are none.
 double percentile(std::vector<double> values, double part);
 
+/// To the collector that the options name; none: nothing is traced.
+std::shared_ptr<Tracer> tracer(const Options& options);
+
 /// One JSON object on standard output.
 void report(std::string_view bench, double value, std::string_view unit, std::string_view detail_json = "{}");
 
+int broker_consume(const Options& options);
 int claim_latency(const Options& options);
 int consume(const Options& options);
 int drain(const Options& options);
@@ -57,7 +62,10 @@ int latency(const Options& options);
 int publish_single(const Options& options);
 int publish_batch(const Options& options);
 int raw_batch(const Options& options);
+int raw_consume(const Options& options);
+int raw_relay(const Options& options);
 int receiver(const Options& options);
+int relay(const Options& options);
 int sqlite_drain(const Options& options);
 int sqlite_publish(const Options& options);
 int sqlite_raw_drain(const Options& options);

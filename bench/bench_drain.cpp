@@ -49,8 +49,12 @@ EventHandler handler(bool once, Countdown& left) {
 
 EventListener listener_of(const Options& options, int threads) {
   const int batch = static_cast<int>(options.number("batch", 500));
-  return must(EventListener::open(
-      {.store = options.text("dsn", ""), .generation = 1, .threads = threads, .batch = batch, .reaper = false}));
+  return must(EventListener::open({.store = options.text("dsn", ""),
+                                   .generation = 1,
+                                   .threads = threads,
+                                   .batch = batch,
+                                   .reaper = false,
+                                   .tracer = tracer(options)}));
 }
 
 /// A worker process: waits for the word to begin, then tells again and again how many it has delivered, until it is

@@ -2,12 +2,14 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <thread>
 
 #include <sluice/listener.hpp>
 #include <sluice/publisher.hpp>
 #include "bench/bench.hpp"
+#include "bench/relaying.hpp"
 
 namespace sluice::bench {
 namespace {
@@ -42,8 +44,15 @@ int latency(const Options& options) {
   const std::int64_t count = options.number("events", 2'000);
   const std::int64_t warm_up = count / 10;
   Entry entry;
-  auto listener = must(EventListener::open({.store = options.text("dsn", ""), .generation = 1, .threads = 2}));
-  must(listener.listen({.handler_name = "billing.clock", .idempotent = true},
+  ListenerOptions wanted{.store = options.text("dsn", ""), .generation = 1, .threads = 2};
+  std::optional<Relaying> relaying;
+  if (const std::string broker = options.text("broker", ""); !broker.empty()) {
+    wanted.broker.urls = {broker};
+    relaying.emplace(options);
+    relaying->start();
+  }
+  auto listener = must(EventListener::open(std::move(wanted)));
+  must(listener.listen({.handler_name = "billing.nothing", .idempotent = true},
                        [&entry](const EventEnvelope&) { entry.enter(); }));
   must(listener.start());
   auto publisher = must(EventPublisher::open({.store = options.text("dsn", ""), .generation = 1}));

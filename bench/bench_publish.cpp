@@ -16,8 +16,8 @@ using Clock = std::chrono::steady_clock;
 int publish_single(const Options& options) {
   const int sessions = static_cast<int>(options.number("sessions", 8));
   const auto duration = std::chrono::milliseconds{options.number("milliseconds", 5000)};
-  auto publisher =
-      must(EventPublisher::open({.store = options.text("dsn", ""), .generation = 1, .connections = sessions}));
+  auto publisher = must(EventPublisher::open(
+      {.store = options.text("dsn", ""), .generation = 1, .connections = sessions, .tracer = tracer(options)}));
   std::atomic<std::int64_t> published{0};
   const auto start = Clock::now();
   std::vector<std::jthread> threads;

@@ -11,6 +11,7 @@ namespace {
 using Program = int (*)(const sluice::bench::Options&);
 
 constexpr std::array kPrograms{
+    std::pair<std::string_view, Program>{"broker-consume", sluice::bench::broker_consume},
     std::pair<std::string_view, Program>{"claim-latency", sluice::bench::claim_latency},
     std::pair<std::string_view, Program>{"consume", sluice::bench::consume},
     std::pair<std::string_view, Program>{"drain", sluice::bench::drain},
@@ -20,7 +21,10 @@ constexpr std::array kPrograms{
     std::pair<std::string_view, Program>{"publish-batch", sluice::bench::publish_batch},
     std::pair<std::string_view, Program>{"publish-single", sluice::bench::publish_single},
     std::pair<std::string_view, Program>{"raw-batch", sluice::bench::raw_batch},
+    std::pair<std::string_view, Program>{"raw-consume", sluice::bench::raw_consume},
+    std::pair<std::string_view, Program>{"raw-relay", sluice::bench::raw_relay},
     std::pair<std::string_view, Program>{"receiver", sluice::bench::receiver},
+    std::pair<std::string_view, Program>{"relay", sluice::bench::relay},
     std::pair<std::string_view, Program>{"sqlite-drain", sluice::bench::sqlite_drain},
     std::pair<std::string_view, Program>{"sqlite-publish", sluice::bench::sqlite_publish},
     std::pair<std::string_view, Program>{"sqlite-raw-drain", sluice::bench::sqlite_raw_drain},

@@ -1,5 +1,6 @@
 // The composition root: the only place that knows every adapter, and the only one that reads the
 // environment.
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <iostream>
@@ -16,6 +17,7 @@
 #include "daemon/daemon.hpp"
 #include "host/entropy.hpp"
 #include "host/identity.hpp"
+#include "otlp/otlp.hpp"
 #include "sink/open_sinks.hpp"
 #include "store/postgres/postgres_store.hpp"
 #include "store/sqlite/sqlite_store.hpp"
@@ -109,6 +111,31 @@ Result<std::unique_ptr<broker::Broker>> open_broker(const config::Config& config
   return broker::open_broker(std::move(options));
 }
 
+otlp::OtlpOptions otlp_options(const config::Config& config) {
+  const config::OtelConfig& otel = config.otel;
+  otlp::OtlpOptions options;
+  options.traces_url = otel.traces_url();
+  options.metrics_url = otel.metrics_url();
+  for (const auto& [name, value] : otel.headers) options.headers.push_back(name + ": " + value);
+  options.timeout = otel.timeout;
+  options.gzip = otel.compression == config::OtelConfig::Compression::gzip;
+  options.sender.version = SLUICE_VERSION;
+  options.sender.resource = {{"service.name", otel.service_name.empty() ? config.service : otel.service_name},
+                             {"service.version", SLUICE_VERSION},
+                             {"host.name", host::host_name()}};
+  for (const auto& attribute : otel.resource) options.sender.resource.push_back(attribute);
+  options.sampler = {otel.samples_by_parent(), otel.sample_ratio()};
+  options.metric_interval = otel.metric_interval;
+  return options;
+}
+
+// None where no collector is configured.
+std::shared_ptr<telemetry::Exporting> open_exporting(const config::Config& config, const telemetry::Logger& log) {
+  otlp::OtlpOptions options = otlp_options(config);
+  if (options.traces_url.empty() && options.metrics_url.empty()) return nullptr;
+  return otlp::open_otlp(std::move(options), log);
+}
+
 class ServingDaemon final : public cli::Daemon {
  public:
   explicit ServingDaemon(std::unique_ptr<daemon::Daemon> daemon) : daemon_(std::move(daemon)) {}
@@ -122,6 +149,7 @@ class ServingDaemon final : public cli::Daemon {
 
 Result<std::unique_ptr<cli::Daemon>> start_daemon(const cli::DaemonRequest& request) {
   const telemetry::Logger log = logger(request.config, request.generation);
+  const auto exporting = open_exporting(request.config, log);
   daemon::DaemonParts parts{request.store,
                             request.generation,
                             log,
@@ -130,11 +158,12 @@ Result<std::unique_ptr<cli::Daemon>> start_daemon(const cli::DaemonRequest& requ
                             SLUICE_VERSION,
                             host::uniform01,
                             host::process_is_gone,
-                            [log](const config::Config& config, const std::function<Timestamp()>& clock) {
-                              return sink::open_sinks(config, log, clock);
+                            [log, exporting](const config::Config& config, const std::function<Timestamp()>& clock) {
+                              return sink::open_sinks(config, log, clock, exporting ? exporting->tracer() : nullptr);
                             },
                             {},
-                            alert_channels(request.config)};
+                            alert_channels(request.config),
+                            exporting};
   SLUICE_TRY(parts.broker, open_broker(request.config));
   auto daemon = daemon::Daemon::start(request.config, std::move(parts));
   if (!daemon) return std::move(daemon).error();
@@ -151,22 +180,29 @@ std::vector<store::MigrationText> migrations(config::StoreUrl::Kind kind) {
   return kind == config::StoreUrl::Kind::sqlite ? store::sqlite_migrations() : store::postgres_migrations();
 }
 
+std::size_t terminal_width() {
+  winsize size{};
+  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const cli::Invocation invocation{{argv + 1, argv + argc}, environment(), host::host_name(), host::user_name()};
   const bool out_is_tty = ::isatty(STDOUT_FILENO) == 1;
   const bool color = out_is_tty && !invocation.environment.contains("NO_COLOR");
-  cli::Console console{
-      std::cin, std::cout, std::cerr, ::isatty(STDIN_FILENO) == 1, out_is_tty, color, ::isatty(STDERR_FILENO) == 1};
-  const cli::Adapters adapters{open_store,
-                               open_whole,
-                               start_daemon,
-                               migrations,
-                               std::make_shared<cli::PosixInterruption>(),
-                               host::Entropy::system(),
-                               alert_channels,
-                               try_sink,
-                               open_broker};
+  cli::Console console{std::cin,   std::cout, std::cerr,         ::isatty(STDIN_FILENO) == 1,
+                       out_is_tty, color,     ::isatty(STDERR_FILENO) == 1, out_is_tty ? terminal_width() : 0};
+  const cli::Adapters adapters{
+      open_store,
+      open_whole,
+      start_daemon,
+      migrations,
+      std::make_shared<cli::PosixInterruption>(),
+      host::Entropy::system(),
+      alert_channels,
+      try_sink,
+      open_broker,
+      [](const config::Config& config) { return open_exporting(config, logger(config, kFirstGeneration)); }};
   return static_cast<int>(cli::run(invocation, console, adapters));
 }

@@ -25,7 +25,7 @@ select 'orders.' || (array['created', 'paid', 'shipped', 'returned'])[1 + i % 4]
        'outbox_gen_1', 1 + i % 2, jsonb_build_object('order_id', i, 'note', repeat('x', 200)), i::text, 'failed', 5, 5,
        now() - i * interval '1 s', now() - i * interval '1 s', now() - i * interval '1 s',
        (array['TimeoutError: no answer', 'ConnectionError: refused', 'Error: boom'])[1 + i % 3] || i,
-       (array['TimeoutError', 'ConnectionError', 'Error'])[1 + i % 3], 'fingerprint' || i % 3
+       (array['TimeoutError', 'ConnectionError', 'Error'])[1 + i % 3], left(md5((i % 3)::text), 16)
 from generate_series(1, {rows}) i;
 alter table core.outbox enable trigger outbox_notify"""
 

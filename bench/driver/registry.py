@@ -2,7 +2,7 @@
 from dataclasses import dataclass
 from typing import Callable
 
-from driver import delivery, embedded, limits, months, publishing, serving, triage
+from driver import brokers, delivery, embedded, limits, months, publishing, serving, traces, triage
 
 
 @dataclass(frozen=True)
@@ -17,6 +17,7 @@ class Bench:
 
 
 BENCHES = {
+    "broker-consume": Bench(brokers.broker_consume),
     "dashboards": Bench(triage.dashboards),
     "dlq": Bench(triage.dlq),
     "drain": Bench(delivery.drain, npm=True),
@@ -29,14 +30,18 @@ BENCHES = {
     "http-sink": Bench(serving.http_sink),
     "ingest": Bench(serving.ingest),
     "latency": Bench(delivery.latency, npm=True),
+    "latency-broker": Bench(brokers.latency_broker),
     "memory": Bench(serving.memory),
     "publish-batch": Bench(publishing.publish_batch),
     "publish-live": Bench(publishing.publish_live),
     "publish-single": Bench(publishing.publish_single),
+    "relay-nats": Bench(brokers.relay_nats),
+    "relay-redis": Bench(brokers.relay_redis),
     "retention-month": Bench(months.retention_month),
     "sqlite-drain": Bench(embedded.sqlite_drain),
     "sqlite-publish": Bench(embedded.sqlite_publish),
     "start": Bench(serving.start),
+    "traces": Bench(traces.traces),
     "bulk-update": Bench(limits.bulk_update, peer=True),
     "graphile-worker": Bench(limits.graphile_worker, npm=True, peer=True),
     "pg-boss": Bench(limits.pg_boss, npm=True, peer=True),

@@ -74,13 +74,15 @@ def console_calls(api, values):
 
 
 def path_values(database, daemon):
-    """An event, a generation and a bulk operation for the addresses that name one."""
+    """An event, a group, a generation and a bulk operation for the addresses that name one."""
     plan = daemon.post("v1/plans", {"kind": "replay", "filter": "class:TimeoutError type:orders.paid", "to_generation": 1,
                                     "reason": "bench"})
     generation = json.loads(output_of([SLUICE, "generation", "allocate", "--store", database.url, "--reason", "bench", "-o", "json"]))
     event = {"id": database.sql("select id from core.outbox where status = 'failed' limit 1")}
     operation = {"id": plan["operation_id"]}
-    return {"/v1/events/{id}": event, "/v1/operations/{id}": operation, "/v1/operations/{id}/items": operation,
+    group = {"fingerprint": database.sql("select fingerprint from core.failure_groups limit 1")}
+    return {"/v1/events/{id}": event, "/v1/dlq/groups/{fingerprint}": group,
+            "/v1/operations/{id}": operation, "/v1/operations/{id}/items": operation,
             "/v1/generations/{generation}/retire-check": {"generation": generation["generation"]}}
 
 

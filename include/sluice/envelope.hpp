@@ -64,6 +64,9 @@ class EventEnvelope {
   [[nodiscard]] const std::string& idempotency_key() const { return *fields_->idempotency_key; }
   [[nodiscard]] const std::optional<std::string>& trace_context() const { return fields_->trace_context; }
 
+  /// The same event with another trace context, which is a W3C traceparent.
+  [[nodiscard]] EventEnvelope with_trace_context(std::string traceparent) const;
+
   /// One line, fixed member order, absent optionals as null, payload verbatim except that line
   /// breaks between its tokens become spaces:
   /// event_id, event_type, event_version, occurred_at, source, target, workspace_id, payload,

@@ -21,6 +21,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -81,6 +82,12 @@ class SqlError : public HandlerError {
   std::string sqlstate_;
 };
 
+/// What the other side of a delivery answered, for the event's attempt log.
+struct Response {
+  int status_code = 0;  ///< 0: none
+  std::string excerpt;  ///< the beginning of what it said; what is longer than 512 bytes is cut
+};
+
 /// How an event went, for handlers that want to say more than by returning or throwing.
 struct Verdict {
   enum class Kind { handled, deferred, failed, stopped };
@@ -90,6 +97,7 @@ struct Verdict {
   std::string message;                  ///< failed, stopped
   bool terminal = false;                ///< failed: no retry
   std::optional<Duration> retry_after;  ///< failed: not before, as the peer asked; deferred: for this long
+  Response response{};                  ///< kept with the attempt
 
   static Verdict handled() { return {}; }
   /// Not now: comes again at `until`, and no attempt is counted.
@@ -113,6 +121,15 @@ struct Delivery {
   /// is done from then on may be done again elsewhere. A handler that throws because of it has not failed,
   /// unless its time had run out or what it throws is terminal.
   std::stop_token stop;
+  /// The W3C traceparents of the spans that the events are handled in: one per event, or a single one of a batch. Empty
+  /// without a tracer.
+  std::vector<std::string> traceparents{};
+
+  /// That of one event, for the calls that are made on its behalf; empty: none.
+  [[nodiscard]] std::string_view traceparent(std::size_t event = 0) const {
+    if (traceparents.empty()) return {};
+    return traceparents[event < traceparents.size() ? event : 0];
+  }
 };
 
 /// The transaction that also records that the handler has handled the event. Statements run on it take

@@ -24,6 +24,7 @@
 #include <sluice/result.hpp>
 #include <sluice/retry_policy.hpp>
 #include <sluice/time.hpp>
+#include <sluice/tracer.hpp>
 
 namespace sluice {
 
@@ -80,6 +81,7 @@ struct ListenerOptions {
   std::string environment{};
   /// One JSON log line each; from any thread. Default: none are written.
   std::function<void(std::string_view line)> log{};
+  std::shared_ptr<Tracer> tracer{};  ///< default: nothing is traced
 
   /// Store and generation from SLUICE_STORE or DATABASE_URL, and SLUICE_GENERATION or SPECTRAL_GENERATION; the broker's
   /// addresses, between commas, from SLUICE_BROKER.

@@ -7,6 +7,9 @@
 // Publishing an id that is already there changes nothing, so a call whose answer was lost (an error with
 // Retry::in_doubt) may be repeated.
 //
+// With a tracer each call is a PRODUCER span, and an event without a trace context is stored with that of the span. One
+// that has a trace context keeps it.
+//
 // Thread-safety: publish from any thread; a connection of yours only from the thread that uses it.
 #pragma once
 
@@ -21,6 +24,7 @@
 #include <sluice/envelope.hpp>
 #include <sluice/result.hpp>
 #include <sluice/time.hpp>
+#include <sluice/tracer.hpp>
 
 struct pg_conn;
 struct sqlite3;
@@ -35,6 +39,7 @@ struct PublisherOptions {
   std::string environment{};
   /// One JSON log line each; from any thread. Default: none are written.
   std::function<void(std::string_view line)> log{};
+  std::shared_ptr<Tracer> tracer{};  ///< default: nothing is traced
 
   /// Store and generation from SLUICE_STORE or DATABASE_URL, and SLUICE_GENERATION or SPECTRAL_GENERATION.
   static Result<PublisherOptions> from_environment();

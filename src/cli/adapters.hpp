@@ -11,6 +11,7 @@
 #include "config/store_url.hpp"
 #include "host/entropy.hpp"
 #include "ops/sinks.hpp"
+#include "telemetry/exporting.hpp"
 
 namespace sluice::store {
 class Store;
@@ -81,6 +82,8 @@ struct Adapters {
   std::function<Result<ops::Trial>(const config::Config&, const std::string& name, const EventEnvelope&)> try_sink;
   /// The broker that the configuration names; none where it names none. Does not connect.
   std::function<Result<std::unique_ptr<broker::Broker>>(const config::Config&)> open_broker;
+  /// Where traces go, for the life of a command; none where the configuration names no collector.
+  std::function<std::shared_ptr<telemetry::Exporting>(const config::Config&)> open_exporting{};
 };
 
 }  // namespace sluice::cli

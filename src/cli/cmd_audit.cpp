@@ -22,7 +22,7 @@ Result<ops::AuditRequest> request_of(const Arguments& arguments) {
   request.filter.surface = arguments.value("--surface").value_or("");
   request.filter.action = arguments.value("--action").value_or("");
   if (const auto text = arguments.value("--event")) {
-    SLUICE_TRY(request.filter.event_id, Uuid::parse(*text, "--event"));
+    SLUICE_CHECK(ops::id_digits(*text, "--event"));
   }
   SLUICE_TRY(request.limit, number_of(arguments, {"--limit", request.limit, 1, ops::kMaxPage}));
   request.cursor = arguments.value("--cursor");
@@ -44,7 +44,7 @@ void print_list(const Session& session, const ops::AuditList& list) {
                std::to_string(record.count), record.event_id ? record.event_id->to_string() : "-", record.actor.reason,
                record.detail == "{}" ? "" : record.detail});
   }
-  if (!table.empty()) table.print(session.out(), session.console().color);
+  if (!table.empty()) table.print(session.console());
   if (list.records.empty()) session.note("no records match");
   if (list.next_cursor) session.note("more records follow: --cursor " + *list.next_cursor);
 }
@@ -52,6 +52,9 @@ void print_list(const Session& session, const ops::AuditList& list) {
 Result<Exit> list_audit(Session& session) {
   SLUICE_TRY(auto request, request_of(session.arguments()));
   SLUICE_TRY(const auto opened, session.open_existing());
+  if (const auto text = session.arguments().value("--event")) {
+    SLUICE_TRY(request.filter.event_id, ops::whole_id(*opened.store, *text, "--event"));
+  }
   for (const auto& [flag, into] : {std::pair{"--since", &request.filter.since}, {"--until", &request.filter.until}}) {
     const auto text = session.arguments().value(flag);
     if (!text) continue;
@@ -93,7 +96,7 @@ void print_partitions(const Session& session, const ops::StorageReport& report) 
     table.row({one.name, one.since ? ops::month_text(*one.since) : "-", one.until ? ops::month_text(*one.until) : "-",
                std::to_string(one.rows), ops::bytes_text(one.bytes), one.note});
   }
-  if (!table.empty()) table.print(session.out(), session.console().color);
+  if (!table.empty()) table.print(session.console());
 }
 
 Result<Exit> show_retention(Session& session) {

@@ -45,7 +45,7 @@ Result<Exit> show_config(Session& session) {
   if (session.format() == Format::json) {
     session.out() << JsonObject{}.text("file", settings.file).array("settings", texts).str() << '\n';
   }
-  if (session.format() == Format::table) table.print(session.out(), session.console().color);
+  if (session.format() == Format::table) table.print(session.console());
   return Exit::ok;
 }
 
@@ -60,7 +60,7 @@ void print_explanation(const Session& session, const config::Setting& setting) {
     table.row({wins ? "wins" : "loses", std::string{name(candidate.origin)}, candidate.where,
                config::shown(key, candidate.value)});
   }
-  table.print(out, session.console().color);
+  table.print(session.console());
 }
 
 // Works for a value that cannot be used, because that is when it is needed most.

@@ -139,7 +139,7 @@ void print_live(const Session& session, const ops::LiveReport& report) {
     table.row({offender.event_id.to_string(), offender.event_type, std::to_string(offender.event_version),
                std::string{name(offender.status)}, offender.message});
   }
-  if (session.format() == Format::table && !table.empty()) table.print(session.out(), session.console().color);
+  if (session.format() == Format::table && !table.empty()) table.print(session.console());
   session.note(std::to_string(report.readable) + " of " + std::to_string(report.events()) +
                " pending and failed events can be read, " + std::to_string(report.unreadable) + " cannot, " +
                std::to_string(report.events_without_schema()) + " have no schema");

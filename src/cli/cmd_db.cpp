@@ -42,7 +42,7 @@ void print_steps(const Session& session, const std::vector<store::MigrationStep>
       for (const auto& text : texts) session.out() << text << '\n';
       break;
     case Format::table:
-      if (!table.empty()) table.print(session.out(), session.console().color);
+      if (!table.empty()) table.print(session.console());
       break;
   }
 }

@@ -51,7 +51,7 @@ void print_groups(const Session& session, const std::vector<store::FailureGroup>
                age_text(group.first_failed_at, now), state_text(group),
                std::string{utf8::prefix(group.sample_error, kErrorBytes)}});
   }
-  if (!table.empty()) table.print(session.out(), session.console().color);
+  if (!table.empty()) table.print(session.console());
   if (groups.empty()) session.note("no dead letters match");
 }
 
@@ -84,7 +84,7 @@ void print_list(const Session& session, const ops::DeadList& list, Timestamp now
                event.failed_at ? age_text(*event.failed_at, now) : "-", event.fingerprint.value_or("-"),
                std::string{utf8::prefix(event.last_error.value_or(""), kErrorBytes)}});
   }
-  if (!table.empty()) table.print(session.out(), session.console().color);
+  if (!table.empty()) table.print(session.console());
   if (list.events.empty()) session.note("no dead letters match");
   if (list.next_cursor) session.note("more follow: --cursor " + *list.next_cursor);
 }
@@ -93,7 +93,8 @@ Result<Exit> list_dead(Session& session) {
   SLUICE_TRY(const auto query, query_of(session.arguments()));
   SLUICE_TRY(const auto opened, session.open_existing());
   store::Administering& store = *opened.store;
-  SLUICE_TRY(const auto page, page_of(session.arguments(), query, store));
+  SLUICE_TRY(auto page, page_of(session.arguments(), query, store));
+  page.filter.heads_only = session.format() == Format::table;
   SLUICE_TRY(const auto found, ops::list_dead(store, page));
   SLUICE_TRY(const auto now, ops::now(store));
   print_list(session, found, now);
@@ -163,7 +164,7 @@ Result<RedactionPolicy> policy_of(const Session& session, const config::Config& 
 
 Result<Exit> export_ids(const Session& session, store::Administering& store, const RedactionPolicy& policy) {
   for (const std::string& text : session.arguments().positionals) {
-    SLUICE_TRY(const auto id, Uuid::parse(text, "ID"));
+    SLUICE_TRY(const auto id, ops::whole_id(store, text, "ID"));
     SLUICE_TRY(const auto event, ops::find_event(store, id));
     if (session.arguments().value("--repro")) return write_repro(session, event, policy);
     session.out() << ops::export_json(event, policy) << '\n';
@@ -239,6 +240,7 @@ std::vector<Command> dlq_commands() {
        count},
   };
   for (Command& command : dlq_change_commands()) all.push_back(std::move(command));
+  for (Command& command : dlq_group_commands()) all.push_back(std::move(command));
   all.push_back(dlq_ack_command());
   all.push_back(dlq_export_command());
   return all;

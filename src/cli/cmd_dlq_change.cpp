@@ -7,12 +7,14 @@
 #include "cli/contract_files.hpp"
 #include "cli/flags.hpp"
 #include "cli/follow_operation.hpp"
+#include "cli/publish_flags.hpp"
 #include "cli/session.hpp"
 #include "cli/table.hpp"
 #include "core/json_object.hpp"
 #include "core/try.hpp"
 #include "core/words.hpp"
 #include "ops/dead_letters.hpp"
+#include "ops/event_change.hpp"
 #include "ops/operations.hpp"
 #include "ops/replay_preview.hpp"
 
@@ -24,6 +26,9 @@ constexpr std::int64_t kMost = 10'000'000;
 
 struct Change {
   ops::BulkRequest bulk;
+  std::vector<std::string> ids;        ///< as they were given, whole or not
+  std::optional<std::string> handler;  ///< of one event: this handler alone
+  std::optional<std::string> data;     ///< of one event: with this payload
   ops::NewSettings settings;  ///< as far as they are given
   std::optional<Uuid> plan;   ///< start this one instead
   std::optional<ops::ContractSet> contracts;
@@ -51,8 +56,8 @@ Result<Change> change_of(const Arguments& arguments, OperationKind kind) {
   request.bulk.kind = kind;
   request.bulk.most = kMost;
   for (const std::string& text : arguments.positionals) {
-    SLUICE_TRY(const auto id, Uuid::parse(text, "ID"));
-    request.bulk.event_ids.push_back(id);
+    SLUICE_CHECK(ops::id_digits(text, "ID"));
+    request.ids.push_back(text);
   }
   SLUICE_TRY(request.bulk.query, query_of(arguments));
   if (const auto text = arguments.value("--plan")) {
@@ -68,14 +73,31 @@ Result<Change> change_of(const Arguments& arguments, OperationKind kind) {
     SLUICE_TRY(auto files, read_contract_files(*folder, "--contracts"));
     SLUICE_TRY(request.contracts, ops::ContractSet::read(files));
   }
+  request.handler = arguments.value("--handler");
+  request.data = arguments.value("--data");
+  if ((request.handler || request.data) && request.ids.size() != 1) {
+    return invalid(request.handler ? "--handler" : "--data", "--handler and --data are for one event: give its id");
+  }
+  if (request.handler && request.data) {
+    return invalid("--data", "another payload is for every handler: leave out --handler");
+  }
   const int ways =
-      (request.bulk.event_ids.empty() ? 0 : 1) + (request.bulk.query.empty() ? 0 : 1) + (request.plan ? 1 : 0);
+      (request.ids.empty() ? 0 : 1) + (request.bulk.query.empty() ? 0 : 1) + (request.plan ? 1 : 0);
   if (ways > 1) return invalid("--filter", "give event ids, a filter or --plan, not several of them");
   if (ways == 0 && !arguments.has("--all")) {
     return invalid("--filter",
                    "say which events: ids, --filter (or --type, --class, …), or --all for every dead letter");
   }
   return request;
+}
+
+// Short ids are looked up.
+Result<void> find_ids(Change& request, store::Administering& store) {
+  for (const std::string& text : request.ids) {
+    SLUICE_TRY(const auto id, ops::whole_id(store, text, "ID"));
+    request.bulk.event_ids.push_back(id);
+  }
+  return {};
 }
 
 void show_preview(const Session& session, const ops::ReplayPreview& preview, std::int64_t total) {
@@ -88,7 +110,7 @@ void show_preview(const Session& session, const ops::ReplayPreview& preview, std
     handlers.row({name, std::to_string(counts.will_run), std::to_string(counts.handled), counts.live ? "yes" : "no"});
   }
   if (!handlers.empty()) {
-    handlers.print(out, session.console().color);
+    handlers.print(session.console());
     out << '\n';
   }
   Table sample{"EXAMPLE", "TYPE", "WHAT WOULD HAPPEN", "WHY"};
@@ -97,7 +119,7 @@ void show_preview(const Session& session, const ops::ReplayPreview& preview, std
     for (const std::string& handler : one.handled) why += (why.empty() ? "handled by " : ", ") + handler;
     sample.row({one.event_id.to_string(), one.event_type, std::string{name(one.verdict)}, why});
   }
-  sample.print(out, session.console().color);
+  sample.print(session.console());
   out << '\n';
 }
 
@@ -115,6 +137,7 @@ void print_plan(const Session& session, const ops::BulkPlan& plan) {
     return;
   }
   if (plan.preview) show_preview(session, *plan.preview, plan.operation.progress.counts.total);
+  for (const ops::Overlap& overlap : plan.overlaps) session.note(ops::in_words(overlap));
   session.out() << "plan " << plan.operation.id.to_string() << ": " << question(plan.operation) << ", valid until "
                 << clock_text(plan.operation.expires_at) << '\n';
 }
@@ -127,8 +150,6 @@ Exit nothing_to_do(const Session& session) {
 
 Result<Exit> start_and_follow(Session& session, const Session::Opened& opened, const store::OperationRecord& planned,
                               const ops::NewSettings& settings) {
-  SLUICE_TRY(const auto agreed, confirm_many(session, question(planned), planned.progress.counts.total));
-  if (!agreed) return Exit::declined;
   SLUICE_TRY(
       const auto started,
       ops::start_operation(*opened.store, {planned.id, planned.progress.counts.total, settings, planned.progress.kind},
@@ -138,6 +159,10 @@ Result<Exit> start_and_follow(Session& session, const Session::Opened& opened, c
   print_operation(session, started);
   session.note("a running daemon carries it out; `sluice op watch " + planned.id.to_string() + "` shows it");
   return Exit::ok;
+}
+
+Result<bool> agree(const Session& session, const store::OperationRecord& planned) {
+  return confirm_many(session, question(planned), planned.progress.counts.total);
 }
 
 Result<Exit> dry_run(Session& session, const Session::Opened& opened, const Change& request) {
@@ -154,13 +179,30 @@ Result<Exit> dry_run(Session& session, const Session::Opened& opened, const Chan
   return Exit::ok;
 }
 
+Result<store::ReplayReport> replay_one(Session& session, const Session::Opened& opened, const Change& request,
+                                       const store::Actor& actor) {
+  const Uuid& id = request.bulk.event_ids.front();
+  const auto& generation = request.bulk.to_generation;
+  if (request.handler) return ops::replay_to_handler(*opened.store, {id, *request.handler, generation}, actor);
+  if (!request.data) {
+    const auto exporting = session.exporting(opened.config);
+    return ops::replay_event(*opened.store, id, generation, actor, tracer_of(exporting));
+  }
+  const std::size_t most = opened.config.payload_max_bytes;
+  SLUICE_TRY(auto payload,
+             read_payload(*request.data, session.console(), !session.arguments().has("--no-input"), most));
+  return ops::replay_edited(*opened.store, {opened.config.edit_replay, {.payload_bytes = most}},
+                            {id, std::move(payload), generation, request.contract_set()}, actor);
+}
+
 Result<Exit> change_one(Session& session, const Session::Opened& opened, const Change& request) {
   const Uuid& id = request.bulk.event_ids.front();
-  SLUICE_TRY(const auto agreed, confirm(session, verb_of(request.bulk.kind) + " event " + id.to_string()));
-  if (!agreed) return Exit::declined;
+  const std::string how = request.handler ? " to " + *request.handler : request.data ? " with another payload" : "";
+  SLUICE_TRY(const auto agreed, confirm(session, verb_of(request.bulk.kind) + " event " + id.to_string() + how));
+  if (!agreed) return declined(session);
   const store::Actor actor = session.actor(opened.config);
   if (request.bulk.kind == OperationKind::replay) {
-    SLUICE_TRY(const auto report, ops::replay_event(*opened.store, id, request.bulk.to_generation, actor));
+    SLUICE_TRY(const auto report, replay_one(session, opened, request, actor));
     if (session.format() == Format::table) {
       session.out() << id.to_string() << " is pending in generation " << report.to_generation << ", replay "
                     << report.cycle << '\n';
@@ -172,7 +214,8 @@ Result<Exit> change_one(Session& session, const Session::Opened& opened, const C
   const bool discard = request.bulk.kind == OperationKind::discard;
   SLUICE_CHECK(discard ? ops::discard_event(*opened.store, id, actor) : ops::restore_event(*opened.store, id, actor));
   if (session.format() == Format::table) {
-    session.out() << id.to_string() << (discard ? " is discarded" : " is a dead letter again") << '\n';
+    SLUICE_TRY(const auto event, ops::find_event(*opened.store, id));
+    session.out() << id.to_string() << ' ' << (discard ? "is discarded" : restored_words(event)) << '\n';
   } else {
     session.out() << ops::discarded_json(id, discard) << '\n';
   }
@@ -184,6 +227,14 @@ Result<Exit> change_many(Session& session, const Session::Opened& opened, const 
                                              session.adapters().entropy, request.contract_set()));
   if (plan.operation.progress.counts.total == 0) return nothing_to_do(session);
   if (plan.preview) session.note(ops::in_words(*plan.preview));
+  for (const ops::Overlap& overlap : plan.overlaps) session.note(ops::in_words(overlap));
+  SLUICE_TRY(const auto agreed, agree(session, plan.operation));
+  if (!agreed) {
+    // Nobody knows of this plan but this command.
+    SLUICE_CHECK(ops::steer_operation(*opened.store, plan.operation.id, {store::OperationChange::What::cancel, 0},
+                                      session.actor(opened.config)));
+    return declined(session);
+  }
   return start_and_follow(session, opened, plan.operation, request.settings);
 }
 
@@ -194,15 +245,18 @@ Result<Exit> start_plan(Session& session, const Session::Opened& opened, const C
     session.note("dry run: would " + question(planned));
     return Exit::ok;
   }
+  SLUICE_TRY(const auto agreed, agree(session, planned));
+  if (!agreed) return declined(session);
   return start_and_follow(session, opened, planned, request.settings);
 }
 
 Result<Exit> change(Session& session, OperationKind kind) {
-  SLUICE_TRY(const auto request, change_of(session.arguments(), kind));
+  SLUICE_TRY(auto request, change_of(session.arguments(), kind));
   SLUICE_CHECK(check_reason(session));
   SLUICE_CHECK(check_answerable(session, verb_of(kind) + " them"));
   session.adapters().interruption->arm();
   SLUICE_TRY(const auto opened, session.open_existing());
+  SLUICE_CHECK(find_ids(request, *opened.store));
   if (request.plan) return start_plan(session, opened, request);
   if (session.dry_run()) return dry_run(session, opened, request);
   if (request.bulk.event_ids.size() == 1) return change_one(session, opened, request);
@@ -216,6 +270,7 @@ Result<Exit> restore(Session& session) { return change(session, OperationKind::r
 Result<Exit> plan(Session& session) {
   SLUICE_TRY(auto request, change_of(session.arguments(), OperationKind::replay));
   SLUICE_TRY(const auto opened, session.open_existing());
+  SLUICE_CHECK(find_ids(request, *opened.store));
   SLUICE_TRY(const auto planned, ops::plan_bulk(*opened.store, request.bulk, session.actor(opened.config),
                                                 session.adapters().entropy, request.contract_set()));
   if (planned.operation.progress.counts.total == 0) return nothing_to_do(session);
@@ -238,6 +293,11 @@ std::vector<Option> target() {
           {"--contracts", "", "DIR", "check payloads against the contracts in this folder"}};
 }
 
+std::vector<Option> one_event() {
+  return {{"--handler", "", "NAME", "of one event: run this handler alone; the others stay as they are"},
+          {"--data", "", "JSON|@FILE|-", "of one event: with this payload instead; needs edit_replay in the configuration"}};
+}
+
 std::vector<Option> start_flags() {
   return {{"--plan", "", "TOKEN", "start the plan that `dlq plan` made"},
           {"--detach", "", "", "start it and leave it to a running daemon"},
@@ -245,7 +305,7 @@ std::vector<Option> start_flags() {
           required_reason_flag()};
 }
 
-const std::vector<Positional> kIds{{"ID", "event ids", false, {}, true}};
+const std::vector<Positional> kIds{{"ID", "event ids, or their first 8 digits or more", false, {}, true}};
 
 Result<Exit> ack(Session& session) {
   SLUICE_CHECK(check_reason(session));
@@ -283,9 +343,10 @@ std::vector<Command> dlq_change_commands() {
        "replay dead letters in place: one by id, many as an operation that is followed to its end",
        {{"sluice dlq replay 0196b2f1-7c1e-7a3b-9d2e-5f6a7b8c9d0e --reason 'upstream is back' --yes", ""},
         {"sluice dlq replay --class timeout --dry-run", "what would happen to each"},
+        {"sluice dlq replay 0196b2f1 --handler billing.invoices --reason 'receiver is fixed' --yes", "to one handler"},
         {"sluice dlq replay --class timeout --canary 10 --rate 50 --reason 'upstream is back'", ""}},
        kIds,
-       combined(combined(which(), target()), combined(pace(), start_flags())),
+       combined(combined(which(), combined(one_event(), target())), combined(pace(), start_flags())),
        true,
        false,
        replay},

@@ -1,4 +1,5 @@
 // sluice event and sluice tail: show events, as they are and as they come.
+#include <algorithm>
 #include <ostream>
 #include <utility>
 
@@ -6,6 +7,8 @@
 #include "cli/flags.hpp"
 #include "cli/session.hpp"
 #include "cli/table.hpp"
+#include "core/json_object.hpp"
+#include "core/trace_context.hpp"
 #include "core/try.hpp"
 #include "core/utf8.hpp"
 #include "core/words.hpp"
@@ -17,7 +20,11 @@ namespace {
 
 std::string time_or_empty(const std::optional<Timestamp>& at) { return at ? clock_text(*at) : ""; }
 
-void show_envelope(std::ostream& out, const EventEnvelope& envelope) {
+std::string tombstone_word(const store::EventRecord& event) {
+  return event.status == Status::pending ? "cancelled" : "discarded";
+}
+
+void show_envelope(std::ostream& out, const EventEnvelope& envelope, const std::optional<std::string>& trace) {
   out << "\nEnvelope\n";
   print_pairs(out, {{"event_id", envelope.event_id().to_string()},
                     {"event_type", envelope.event_type()},
@@ -28,6 +35,7 @@ void show_envelope(std::ostream& out, const EventEnvelope& envelope) {
                     {"workspace_id", envelope.workspace_id() ? envelope.workspace_id()->to_string() : ""},
                     {"idempotency_key", envelope.idempotency_key()},
                     {"trace_context", envelope.trace_context().value_or("")},
+                    {"trace_url", trace.value_or("")},
                     {"payload", envelope.payload()}});
 }
 
@@ -37,12 +45,20 @@ std::string waits_text(const std::vector<ops::Wait>& waits) {
   return text;
 }
 
+// Failed ones are what counts against the limit; a delivery took one more.
+std::string attempts_text(const store::EventRecord& event) {
+  const int made = ops::attempts_made(event);
+  return made == event.attempts || event.attempts == 0
+             ? std::to_string(made)
+             : std::to_string(made) + " (" + std::to_string(event.attempts) + " failed)";
+}
+
 void show_state(std::ostream& out, const ops::EventStory& story) {
   const store::EventRecord& event = story.event;
   out << "\nState\n";
-  print_pairs(out, {{"status", std::string{name(event.status)} + (event.deleted_at ? ", discarded" : "")},
+  print_pairs(out, {{"status", std::string{name(event.status)} + (event.deleted_at ? ", " + tombstone_word(event) : "")},
                     {"waits_for", waits_text(story.waits_for)},
-                    {"attempts", std::to_string(event.attempts)},
+                    {"attempts", attempts_text(event)},
                     {"last_error", event.last_error.value_or("")},
                     {"error_class", event.error_class.value_or("")},
                     {"fingerprint", event.fingerprint.value_or("")},
@@ -52,7 +68,7 @@ void show_state(std::ostream& out, const ops::EventStory& story) {
                     {"ordering_key", event.ordering_key.value_or("")},
                     {"claimed_by", event.claimed_by.value_or("")},
                     {"claim_seq", std::to_string(event.claim_seq)},
-                    {"next retry at", time_or_empty(event.retry_after)},
+                    {event.attempts > 0 ? "next retry at" : "scheduled for", time_or_empty(event.retry_after)},
                     {"delivered_at", time_or_empty(event.delivered_at)},
                     {"failed_at", time_or_empty(event.failed_at)},
                     {"deleted_at", time_or_empty(event.deleted_at)}});
@@ -69,11 +85,11 @@ void show_handlers(Console& console, const std::vector<ops::HandlerState>& handl
   if (handlers.empty()) console.out << "  nobody subscribes to it, and none has handled it\n";
   Table table{"HANDLER", "STATE", "DETAIL"};
   for (const auto& handler : handlers) {
-    const bool spent = handler.state == ops::HandlerState::State::out_of_attempts;
-    table.row(
-        {handler.handler_name, spent ? "out of attempts" : std::string{name(handler.state)}, handler_detail(handler)});
+    std::string state{name(handler.state)};
+    std::replace(state.begin(), state.end(), '_', ' ');
+    table.row({handler.handler_name, std::move(state), handler_detail(handler)});
   }
-  if (!table.empty()) table.print(console.out, console.color);
+  if (!table.empty()) table.print(console);
 }
 
 void show_history(Console& console, const store::EventRecord& event) {
@@ -84,7 +100,7 @@ void show_history(Console& console, const store::EventRecord& event) {
   }
   if (table.empty()) return;
   console.out << "\nFailure history\n";
-  table.print(console.out, console.color);
+  table.print(console);
 }
 
 void show_audit(Console& console, const std::vector<store::AuditRecord>& audit) {
@@ -94,7 +110,19 @@ void show_audit(Console& console, const std::vector<store::AuditRecord>& audit) 
   for (const auto& record : audit) {
     table.row({clock_text(record.at), record.action, record.actor.name, record.actor.surface, record.actor.reason});
   }
-  table.print(console.out, console.color);
+  table.print(console);
+}
+
+void show_attempts(Console& console, const std::vector<store::AttemptRecord>& attempts) {
+  if (attempts.empty()) return;
+  console.out << "\nAttempts\n";
+  Table table{"#", "STARTED", "TOOK", "HANDLER", "OUTCOME", "STATUS", "WORKER", "ERROR"};
+  for (const auto& [number, claim_seq, replay, attempt] : attempts) {
+    table.row({std::to_string(number), clock_text(attempt.started_at), brief_duration(attempt.took),
+               attempt.handler_name, std::string{name(attempt.outcome)},
+               attempt.status_code == 0 ? "" : std::to_string(attempt.status_code), attempt.worker, attempt.error});
+  }
+  table.print(console);
 }
 
 constexpr std::size_t kShownErrorBytes = 60;
@@ -122,12 +150,12 @@ void print_list(const Session& session, const ops::EventList& list, Timestamp no
     }
     const auto& envelope = event.envelope;
     table.row({envelope.event_id().to_string(), envelope.event_type(),
-               std::string{name(event.status)} + (event.deleted_at ? " (discarded)" : ""),
-               std::to_string(event.attempts), std::to_string(event.generation), envelope.source(),
+               std::string{name(event.status)} + (event.deleted_at ? " (" + tombstone_word(event) + ")" : ""),
+               std::to_string(ops::attempts_made(event)), std::to_string(event.generation), envelope.source(),
                envelope.target().value_or("*"), age_text(envelope.occurred_at(), now),
                std::string{utf8::prefix(event.last_error.value_or(""), kShownErrorBytes)}});
   }
-  if (session.format() == Format::table && !table.empty()) table.print(session.out(), session.console().color);
+  if (session.format() == Format::table && !table.empty()) table.print(session.console());
   if (list.events.empty()) session.note("no events match");
   if (list.next_cursor) session.note("more events follow: --cursor " + *list.next_cursor);
 }
@@ -138,6 +166,7 @@ Result<Exit> list_events(Session& session) {
   SLUICE_TRY(const auto opened, session.open_existing());
   SLUICE_TRY(auto request, page_of(session.arguments(), query, *opened.store));
   request.filter.include_deleted = session.arguments().has("--discarded");
+  request.filter.heads_only = session.format() == Format::table;
   SLUICE_TRY(const auto events, ops::list_events(*opened.store, request));
   SLUICE_TRY(const auto now, ops::now(*opened.store));
   print_list(session, events, now);
@@ -190,17 +219,18 @@ Result<Exit> tail(Session& session) {
   return Exit::ok;
 }
 
-void show_event(Console& console, const ops::EventStory& story) {
+void show_event(Console& console, const ops::EventStory& story, const std::optional<std::string>& trace) {
   std::ostream& out = console.out;
   const auto& event = story.event;
   out << printable(event.envelope.event_type()) << ' ' << event.envelope.event_id().to_string() << " is "
       << name(event.status) << '\n';
-  show_envelope(out, event.envelope);
+  show_envelope(out, event.envelope, trace);
   show_state(out, story);
   out << "\nTimeline\n";
   Table timeline{"AT", "WHAT", "DETAIL"};
   for (const auto& moment : story.timeline) timeline.row({clock_text(moment.at), moment.what, moment.detail});
-  timeline.print(out, console.color);
+  timeline.print(console);
+  show_attempts(console, story.attempts);
   show_handlers(console, story.handlers);
   show_history(console, event);
   show_audit(console, story.audit);
@@ -209,19 +239,20 @@ void show_event(Console& console, const ops::EventStory& story) {
 }  // namespace
 
 Result<Exit> show_event_command(Session& session) {
-  SLUICE_TRY(const auto id, Uuid::parse(session.arguments().positionals.front(), "ID"));
   SLUICE_TRY(const auto opened, session.open_existing());
+  SLUICE_TRY(const auto id, event_argument(session.arguments(), *opened.store));
   SLUICE_TRY(const auto story, ops::tell_story(*opened.store, id));
+  const auto trace = trace_url(opened.config.trace_url, story.event.envelope.trace_context());
   if (session.format() == Format::table) {
-    show_event(session.console(), story);
+    show_event(session.console(), story, trace);
   } else {
-    session.out() << ops::to_json(story) << '\n';
+    session.out() << JsonObject{ops::to_json(story)}.text("trace_url", trace).str() << '\n';
   }
   return Exit::ok;
 }
 
 std::vector<Command> event_commands() {
-  return {
+  std::vector<Command> commands{
       {{"event", "list"},
        "list events, newest first",
        {{"sluice event list --status failed --since 2h", ""},
@@ -232,13 +263,13 @@ std::vector<Command> event_commands() {
                   "STATUS",
                   "pending, in_flight, delivered or failed",
                   {"pending", "in_flight", "delivered", "failed"}},
-                 {"--discarded", "", "", "include discarded events"}},
+                 {"--discarded", "", "", "include discarded and cancelled events"}},
                 page_flags()),
        false,
        false,
        list_events},
       {{"event", "show"},
-       "tell the story of one event: envelope, state, timeline, handlers, history, audit",
+       "tell the story of one event: envelope, state, timeline, attempts, handlers, history, audit",
        {{"sluice event show 0196b2f1-7c1e-7a3b-9d2e-5f6a7b8c9d0e", ""},
         {"sluice event show 0196b2f1-7c1e-7a3b-9d2e-5f6a7b8c9d0e -o json", "the whole record"}},
        {{"ID", "event id"}},
@@ -247,6 +278,8 @@ std::vector<Command> event_commands() {
        false,
        show_event_command},
   };
+  for (Command& command : event_change_commands()) commands.push_back(std::move(command));
+  return commands;
 }
 
 std::vector<Command> tail_commands() {

@@ -70,7 +70,7 @@ Result<Exit> list_generations(Session& session) {
                clock_text(one.allocated_at), time_or_dash(one.activated_at), one.changed_by, one.note});
   }
   if (session.format() == Format::json) session.out() << JsonObject{}.array("generations", texts).str() << '\n';
-  if (session.format() == Format::table && !table.empty()) table.print(session.out(), session.console().color);
+  if (session.format() == Format::table && !table.empty()) table.print(session.console());
   if (survey.deployments.empty()) session.note("no generation is allocated; events use generation 1");
   name_strays(session, survey);
   return Exit::ok;

@@ -102,7 +102,7 @@ Result<Exit> reroute(Session& session) {
     return Exit::ok;
   }
   SLUICE_TRY(const auto agreed, confirm(session, what));
-  if (!agreed) return Exit::declined;
+  if (!agreed) return declined(session);
 
   Pace pace{session, plan.from.pending, request};
   const auto report = ops::reroute(*store, plan, pace.batch(), session.actor(config),

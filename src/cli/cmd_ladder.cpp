@@ -21,7 +21,7 @@ void print_ladder(Console& console, const ops::LadderReport& report) {
                trigger.since ? clock_text(*trigger.since) : "-", std::string{name(trigger.step)},
                trigger.due ? "yes" : "no"});
   }
-  table.print(console.out, console.color);
+  table.print(console);
   console.out << '\n';
   const bool known = verdict.known_since < report.now;
   std::vector<std::pair<std::string_view, std::string>> pairs{

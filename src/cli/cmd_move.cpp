@@ -57,7 +57,7 @@ void print_report(const Session& session, const ops::MoveReport& report) {
   for (const auto& [name, moved] : report.tables) {
     table.row({name, std::to_string(moved.rows), moved.digest.substr(0, 16)});
   }
-  table.print(session.out(), session.console().color);
+  table.print(session.console());
 }
 
 Result<void> refuse_running_operations(store::Administering& store) {
@@ -93,7 +93,7 @@ Result<Exit> move_command(Session& session) {
   }
   if (back) {
     SLUICE_TRY(const bool agreed, confirm(session, "go back to " + order.from));
-    if (!agreed) return Exit::declined;
+    if (!agreed) return declined(session);
     SLUICE_TRY(const auto report, ops::move_back(*source, *target, order, host));
     print_report(session, report);
     session.note(order.from + " takes writes again");
@@ -101,7 +101,7 @@ Result<Exit> move_command(Session& session) {
   }
   SLUICE_CHECK(refuse_running_operations(*from));
   SLUICE_TRY(const bool agreed, confirm(session, "move " + order.from + " to " + order.home));
-  if (!agreed) return Exit::declined;
+  if (!agreed) return declined(session);
   SLUICE_TRY(const auto report, ops::move_store(*source, *target, order, host));
   print_report(session, report);
   if (report.in_flight > 0) {

@@ -26,14 +26,14 @@ Result<Exit> list_operations(Session& session) {
   std::vector<std::string> texts;
   Table table{"ID", "KIND", "STATE", "TOTAL", "PROGRESS", "BY", "AGE", "REASON"};
   for (const auto& operation : operations) {
-    texts.push_back(ops::to_json(operation));
+    texts.push_back(ops::to_json(operation, now));
     table.row({operation.id.to_string(), std::string{name(operation.progress.kind)},
                std::string{name(operation.progress.state)}, std::to_string(operation.progress.counts.total),
                progress_text(operation), operation.actor.name, age_text(operation.planned_at, now),
                operation.actor.reason});
   }
   if (session.format() == Format::table) {
-    if (!table.empty()) table.print(session.out(), session.console().color);
+    if (!table.empty()) table.print(session.console());
     if (table.empty()) session.note("no operations yet");
   } else if (session.format() == Format::json) {
     session.out() << JsonObject{}.array("operations", texts).str() << '\n';
@@ -43,13 +43,14 @@ Result<Exit> list_operations(Session& session) {
   return Exit::ok;
 }
 
-void print_whole(const Session& session, const store::OperationRecord& operation) {
+void print_whole(const Session& session, const store::OperationRecord& operation, Timestamp now) {
   const OperationProgress& progress = operation.progress;
   const auto time = [](const std::optional<Timestamp>& at) { return at ? clock_text(*at) : std::string{}; };
   print_operation(session, operation);
   print_pairs(session.out(),
               {{"filter", operation.filter},
                {"total", std::to_string(progress.counts.total)},
+               {"pace", pace_text(operation, now)},
                {"to generation", operation.to_generation ? std::to_string(*operation.to_generation) : ""},
                {"rate", progress.settings.rate > 0 ? std::to_string(progress.settings.rate) + "/s" : "as delivered"},
                {"canary", std::to_string(progress.settings.canary)},
@@ -83,7 +84,8 @@ Result<Exit> show_operation(Session& session) {
   SLUICE_TRY(const auto operation, ops::find_operation(*opened.store, id));
   if (session.arguments().has("--items")) return show_items(session, *opened.store, id);
   if (session.format() == Format::table) {
-    print_whole(session, operation);
+    SLUICE_TRY(const auto now, ops::now(*opened.store));
+    print_whole(session, operation, now);
   } else {
     print_operation(session, operation);
   }
@@ -114,7 +116,7 @@ Result<Exit> change(Session& session, const store::OperationChange& wanted, cons
   }
   if (wanted.what == store::OperationChange::What::cancel) {
     SLUICE_TRY(const auto agreed, confirm(session, "cancel operation " + id.to_string()));
-    if (!agreed) return Exit::declined;
+    if (!agreed) return declined(session);
   }
   SLUICE_TRY(const auto changed, ops::steer_operation(*opened.store, id, wanted, session.actor(opened.config)));
   print_operation(session, changed);

@@ -14,7 +14,9 @@
 #include "ops/event_story.hpp"
 #include "ops/event_watch.hpp"
 #include "ops/generations.hpp"
+#include "ops/publish_trace.hpp"
 #include "ops/subscriptions.hpp"
+#include "telemetry/messaging.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -130,6 +132,28 @@ std::string told(store::Administering& store, const ops::Published& published) {
   return JsonObject{}.uuid("event_id", id).text("outcome", "duplicate").str();
 }
 
+struct Storing {
+  store::Administering& store;
+  ops::EventPublishing& publishing;
+  ops::PublishRequest request;
+  Generation generation = kFirstGeneration;
+};
+
+// Its span is sent before anybody waits for the delivery.
+Result<ops::Published> store_traced(const Session& session, const config::Config& config, Storing storing) {
+  const auto exporting = session.exporting(config);
+  const auto surrounding = config::variable(session.sources().environment, "TRACEPARENT");
+  const auto span = ops::begin_publish(tracer_of(exporting), {&storing.request, 1}, surrounding);
+  const auto event = storing.publishing.prepare(storing.request, storing.generation);
+  if (!event) return in_terms_of_flags(event.error());
+  ops::describe(span.get(), {&*event, 1});
+  if (auto known = ops::GenerationCheck{storing.store}(*event); !known)
+    return in_terms_of_flags(std::move(known).error());
+  auto published = ops::publish_event(storing.store, *event);
+  if (!published) telemetry::note_error(span.get(), published.error());
+  return published;
+}
+
 Result<Exit> publish(Session& session) {
   const Arguments& arguments = session.arguments();
   SLUICE_TRY(const auto timeout, wait_timeout(arguments));
@@ -154,16 +178,13 @@ Result<Exit> publish(Session& session) {
   if (arguments.has("--wait")) session.adapters().interruption->arm();
   SLUICE_TRY(const auto store, session.open(config, Access::create));
   SLUICE_TRY(const auto generation, Session::generation(config, *store));
-  const auto event = publishing.prepare(request, generation);
-  if (!event) return in_terms_of_flags(event.error());
-  if (auto known = ops::GenerationCheck{*store}(*event); !known) return in_terms_of_flags(std::move(known).error());
-  SLUICE_TRY(const auto published, ops::publish_event(*store, *event));
+  SLUICE_TRY(const auto published, store_traced(session, config, {*store, publishing, std::move(request), generation}));
   log_published(session, config, published);
   if (published.outcome == store::PublishOutcome::duplicate) {
     session.note("this id was published before; nothing was changed");
   }
   if (session.format() == Format::table) {
-    session.out() << event->envelope.event_id().to_string() << std::endl;
+    session.out() << published.event.envelope.event_id().to_string() << std::endl;
   } else if (!arguments.has("--wait")) {
     session.out() << told(*store, published) << '\n';
   }

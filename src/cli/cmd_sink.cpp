@@ -34,7 +34,7 @@ Result<Exit> list_sinks(Session& session) {
                circuit ? sink.open_reason : sink.reason, sink.declared.target, joined(sink.declared.handlers, " ")});
   }
   if (session.format() == Format::json) session.out() << JsonObject{}.array("sinks", texts).str() << '\n';
-  if (session.format() == Format::table && !table.empty()) table.print(session.out(), session.console().color);
+  if (session.format() == Format::table && !table.empty()) table.print(session.console());
   if (table.empty()) session.note("no sink is known: a daemon declares those of its configuration when it starts");
   return Exit::ok;
 }
@@ -165,7 +165,7 @@ Result<Exit> test(Session& session) {
   if (session.format() == Format::json) {
     session.out() << JsonObject{}.uuid("alert_id", alert.alert_id).array("channels", texts).str() << '\n';
   }
-  if (session.format() == Format::table) table.print(session.out(), session.console().color);
+  if (session.format() == Format::table) table.print(session.console());
   return all ? Exit::ok : Exit::failed;
 }
 

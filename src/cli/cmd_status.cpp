@@ -35,7 +35,7 @@ void print_generations(Console& console, const ops::StatusReport& report) {
   if (table.empty()) {
     console.out << "  no events and no generations yet\n";
   } else {
-    table.print(console.out, console.color);
+    table.print(console);
   }
 }
 
@@ -130,7 +130,7 @@ Result<Exit> list_workers(Session& session) {
                ops::is_alive(worker, seen.now) ? ago : ago + ", SILENT", joined(worker.handlers, " ")});
   }
   if (session.format() == Format::json) session.out() << JsonObject{}.array("workers", texts).str() << '\n';
-  if (session.format() == Format::table && !table.empty()) table.print(session.out(), session.console().color);
+  if (session.format() == Format::table && !table.empty()) table.print(session.console());
   if (seen.workers.empty()) session.note("no worker was seen within a day");
   return Exit::ok;
 }

@@ -40,7 +40,7 @@ Result<Exit> list_subscriptions(Session& session) {
     table.row(row_of(one));
   }
   if (session.format() == Format::json) session.out() << JsonObject{}.array("subscriptions", texts).str() << '\n';
-  if (session.format() == Format::table && !table.empty()) table.print(session.out(), session.console().color);
+  if (session.format() == Format::table && !table.empty()) table.print(session.console());
   if (table.empty()) session.note("no handler is subscribed");
   return Exit::ok;
 }

@@ -84,6 +84,7 @@ std::vector<std::string_view> next_words(const std::vector<std::string>& words);
 std::vector<Command> serve_commands();
 std::vector<Command> publish_commands();
 std::vector<Command> event_commands();
+std::vector<Command> event_change_commands();
 std::vector<Command> tail_commands();
 std::vector<Command> dlq_commands();
 std::vector<Command> dlq_change_commands();
@@ -117,6 +118,7 @@ Command generation_retire_command();
 Command generation_reroute_command();
 Command db_doorbell_command();
 Command dlq_ack_command();
+std::vector<Command> dlq_group_commands();
 Command dlq_export_command();
 
 }  // namespace sluice::cli

@@ -44,6 +44,10 @@ Result<int> number_of(const Arguments& arguments, const NumberFlag& flag) {
   return invalid(name, name + " must be a whole number" + range_text(flag));
 }
 
+Result<Uuid> event_argument(const Arguments& arguments, store::Administering& store) {
+  return ops::whole_id(store, arguments.positionals.front(), "ID");
+}
+
 Result<Generation> generation_argument(const Arguments& arguments) {
   return parse_generation(arguments.positional(0).value_or(""), "N");
 }

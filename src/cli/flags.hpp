@@ -22,6 +22,12 @@ struct NumberFlag {
 /// The error names the flag and the range.
 Result<int> number_of(const Arguments& arguments, const NumberFlag& flag);
 
+/// The positional ID, which may be the beginning of one.
+Result<Uuid> event_argument(const Arguments& arguments, store::Administering& store);
+
+/// What a restored event is: `is pending again`.
+std::string restored_words(const store::EventRecord& event);
+
 /// The positional N of a command that changes a generation.
 Result<Generation> generation_argument(const Arguments& arguments);
 

@@ -1,10 +1,13 @@
 #include "cli/follow_operation.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <ostream>
 #include <vector>
 
 #include "cli/flags.hpp"
+#include "cli/table.hpp"
+#include "core/json_object.hpp"
 #include "core/words.hpp"
 #include "ops/operation_runner.hpp"
 
@@ -23,9 +26,9 @@ class ProgressLine {
   explicit ProgressLine(const Session& session)
       : session_(session), bar_(session.console().err_is_tty && !session.arguments().has("--quiet")) {}
 
-  void show(const store::OperationRecord& operation) {
+  void show(const store::OperationRecord& operation, Timestamp now) {
     const OperationCounts& counts = operation.progress.counts;
-    if (bar_) return draw(operation);
+    if (bar_) return draw(operation, now);
     if (settled(counts) < next_note_ && operation.progress.state == last_) return;
     session_.note(progress_text(operation));
     last_ = operation.progress.state;
@@ -36,12 +39,13 @@ class ProgressLine {
   }
 
  private:
-  void draw(const store::OperationRecord& operation) {
+  void draw(const store::OperationRecord& operation, Timestamp now) {
     const OperationCounts& counts = operation.progress.counts;
+    const std::string pace = pace_text(operation, now);
     const auto width = static_cast<std::int64_t>(kBarWidth);
     const auto done = static_cast<std::size_t>(settled(counts) * width / std::max<std::int64_t>(counts.total, 1));
     session_.console().err << "\r\x1b[K[" << std::string(done, '#') << std::string(kBarWidth - done, '.') << "] "
-                           << progress_text(operation) << std::flush;
+                           << progress_text(operation) << (pace.empty() ? "" : "; ") << pace << std::flush;
     drawn_ = true;
   }
 
@@ -84,6 +88,16 @@ std::string progress_text(const store::OperationRecord& operation) {
   return text;
 }
 
+std::string pace_text(const store::OperationRecord& operation, Timestamp now) {
+  const ops::OperationPace pace = ops::pace_of(operation, now);
+  std::vector<std::string> parts;
+  const auto phase = phase_of(operation.progress);
+  if (phase && *phase != OperationPhase::rest) parts.emplace_back(name(*phase));
+  if (pace.per_second) parts.push_back(json_decimal(std::round(*pace.per_second * 10) / 10) + "/s");
+  if (pace.left) parts.push_back("about " + age_text(now, now + *pace.left) + " left");
+  return joined(parts, ", ");
+}
+
 void print_operation(const Session& session, const store::OperationRecord& operation) {
   if (session.format() == Format::table) {
     session.out() << "operation " << operation.id.to_string() << ' ' << name(operation.progress.state) << ": "
@@ -100,7 +114,7 @@ Result<Exit> follow_operation(Session& session, const Session::Opened& opened, c
     const auto stepped = runner.step(id);
     // A database that is away comes back; the operation is as it was.
     if (!stepped && stepped.error().retry == Retry::never) return stepped.error();
-    if (stepped) line.show(stepped->operation);
+    if (stepped) line.show(stepped->operation, session.adapters().entropy.clock());
     if (stepped && is_over(stepped->operation.progress.state)) {
       line.end();
       print_operation(session, stepped->operation);

@@ -8,6 +8,8 @@ namespace sluice::cli {
 
 /// `7 delivered, 1 failed again, 2 in flight, 90 remaining`
 std::string progress_text(const store::OperationRecord& operation);
+/// `canary, 12.5/s, about 3m left`; empty where nothing is known.
+std::string pace_text(const store::OperationRecord& operation, Timestamp now);
 
 /// Until it is over, or until Ctrl-C, which leaves it to others. Prints the record at the end; 0 when every
 /// event was delivered (or changed), else 7; 130 after Ctrl-C. Arm the interruption before.

@@ -57,6 +57,10 @@ store::Actor Session::actor(const config::Config& config) const {
   return {config.actor, "cli", arguments_.value("--reason").value_or("")};
 }
 
+std::shared_ptr<telemetry::Exporting> Session::exporting(const config::Config& config) const {
+  return adapters_.open_exporting ? adapters_.open_exporting(config) : nullptr;
+}
+
 void Session::note(std::string_view text) const {
   if (!arguments_.has("--quiet")) console_.err << "sluice: " << printable(text) << '\n';
 }
@@ -80,8 +84,16 @@ Result<bool> confirm(const Session& session, const std::string& question) {
 
 Result<bool> confirm_many(const Session& session, const std::string& question, std::int64_t count) {
   if (count <= kTypeTheNumber) return confirm(session, question);
-  SLUICE_TRY(const auto answer, ask(session, question, "type " + std::to_string(count) + " to go on"));
-  return !answer || *answer == std::to_string(count);
+  const std::string number = std::to_string(count);
+  SLUICE_TRY(const auto answer, ask(session, question, "type " + number + " to go on"));
+  const bool agreed = !answer || *answer == number;
+  if (!agreed) session.note("not confirmed: it takes the number, " + number + ", to go on");
+  return agreed;
+}
+
+Exit declined(const Session& session) {
+  session.note("declined: nothing was changed");
+  return Exit::declined;
 }
 
 }  // namespace sluice::cli

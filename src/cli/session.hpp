@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "cli/adapters.hpp"
+#include "cli/command.hpp"
 #include "cli/parse.hpp"
 #include "config/config.hpp"
 #include "config/gather.hpp"
@@ -23,6 +24,7 @@ struct Console {
   bool out_is_tty = false;
   bool color = false;  ///< a terminal, and NO_COLOR is not set
   bool err_is_tty = false;
+  std::size_t width = 0;  ///< columns of the terminal behind `out`; 0: none, lines are as long as they are
 };
 
 // One run of one command: its arguments, its configuration, its store and its voice.
@@ -70,6 +72,9 @@ class Session {
 
   [[nodiscard]] store::Actor actor(const config::Config& config) const;
 
+  /// What the command does is traced while it is held; none: no collector is configured. Letting go sends what is left.
+  [[nodiscard]] std::shared_ptr<telemetry::Exporting> exporting(const config::Config& config) const;
+
   /// One line on stderr, unless --quiet.
   void note(std::string_view text) const;
   /// One line on stderr with --verbose.
@@ -87,6 +92,11 @@ class Session {
 
 Format format_of(const Arguments& arguments);
 
+/// Of what Session::exporting gave.
+[[nodiscard]] inline Tracer* tracer_of(const std::shared_ptr<telemetry::Exporting>& exporting) {
+  return exporting ? exporting->tracer() : nullptr;
+}
+
 // Asking before a bulk change.
 
 /// Refuses, naming --yes, where a later question could not be answered; a dry run asks none.
@@ -95,6 +105,9 @@ Result<void> check_answerable(const Session& session, const std::string& purpose
 /// True with --yes, else what the person at the terminal answers. Where nobody can be asked, the error
 /// names --yes.
 Result<bool> confirm(const Session& session, const std::string& question);
+
+/// Says that nothing was changed.
+Exit declined(const Session& session);
 
 /// The same for a change of `count` things: more than a hundred are confirmed by typing the number.
 Result<bool> confirm_many(const Session& session, const std::string& question, std::int64_t count);

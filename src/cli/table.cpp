@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cctype>
 #include <cstddef>
+#include <numeric>
 #include <ostream>
 
 #include "cli/session.hpp"
@@ -25,11 +26,42 @@ std::string padded(const std::string& text, std::size_t to) {
   return used < to ? text + std::string(to - used, ' ') : text;
 }
 
+constexpr std::size_t kGap = 2;
+constexpr std::size_t kLeast = 8;      // of a column, however narrow the terminal
+constexpr std::size_t kIdWidth = 36;   // of a UUID
+
+std::string shortened(const std::string& text, std::size_t to) {
+  if (width(text) <= to) return text;
+  std::size_t bytes = 0;
+  for (std::size_t left = to; bytes < text.size(); ++bytes) {
+    const bool begins = (static_cast<unsigned char>(text[bytes]) & 0xC0U) != 0x80U;
+    if (begins && left-- == 1) break;
+  }
+  return text.substr(0, bytes) + "…";
+}
+
+// The widest column gives way first; one of ids, which people copy, when nothing else is left.
+void fit(std::vector<std::size_t>& widths, std::size_t into) {
+  const auto used = [&] { return std::accumulate(widths.begin(), widths.end(), (widths.size() - 1) * kGap); };
+  for (const bool ids : {false, true}) {
+    while (used() > into) {
+      const auto weight = [&](std::size_t one) { return !ids && one == kIdWidth ? std::size_t{0} : one; };
+      const auto widest = std::max_element(widths.begin(), widths.end(),
+                                           [&](std::size_t a, std::size_t b) { return weight(a) < weight(b); });
+      if (weight(*widest) <= kLeast) break;
+      --*widest;
+      // A column of text that comes by this width is no column of ids.
+      if (!ids && *widest == kIdWidth) --*widest;
+    }
+  }
+}
+
 std::string line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) {
   std::string out;
   for (std::size_t column = 0; column < cells.size(); ++column) {
     const bool last = column + 1 == cells.size();
-    out += last ? cells[column] : padded(cells[column], widths[column]) + "  ";
+    const std::string cell = shortened(cells[column], widths[column]);
+    out += last ? cell : padded(cell, widths[column]) + std::string(kGap, ' ');
   }
   out.erase(out.find_last_not_of(' ') + 1);
   return out;
@@ -45,7 +77,9 @@ void Table::row(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-void Table::print(std::ostream& out, bool color) const {
+void Table::print(const Console& console) const { print(console.out, console.color, console.width); }
+
+void Table::print(std::ostream& out, bool color, std::size_t into) const {
   std::vector<std::size_t> widths;
   for (const std::string& header : headers_) widths.push_back(width(header));
   for (const auto& cells : rows_) {
@@ -53,6 +87,7 @@ void Table::print(std::ostream& out, bool color) const {
       widths[column] = std::max(widths[column], width(cells[column]));
     }
   }
+  if (into > 0) fit(widths, into);
   const std::string head = line(headers_, widths);
   out << (color ? "\033[1m" + head + "\033[0m" : head) << '\n';
   for (const auto& cells : rows_) out << line(cells, widths) << '\n';

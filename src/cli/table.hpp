@@ -12,6 +12,8 @@
 
 namespace sluice::cli {
 
+struct Console;
+
 class Table {
  public:
   explicit Table(std::initializer_list<std::string_view> headers);
@@ -20,8 +22,10 @@ class Table {
   void row(std::vector<std::string> cells);
 
   /// Columns are as wide as their widest cell; the last one is not padded. With `color` the headers
-  /// are bold.
-  void print(std::ostream& out, bool color) const;
+  /// are bold. With a `width` no line is longer, as far as eight characters are left of each column: the widest
+  /// cells are cut, whole ids last, and end in `…`.
+  void print(std::ostream& out, bool color, std::size_t width = 0) const;
+  void print(const Console& console) const;
 
   [[nodiscard]] bool empty() const { return rows_.empty(); }
 

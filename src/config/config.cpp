@@ -6,6 +6,7 @@
 
 #include "config/declare.hpp"
 #include "config/gather.hpp"
+#include "config/key_table.hpp"
 #include "core/try.hpp"
 
 namespace sluice::config {
@@ -52,6 +53,7 @@ Result<Config> resolve(const Settings& settings) {
   SLUICE_CHECK(check_bounds(config.inbox_retry, "inbox.retry"));
   SLUICE_CHECK(check_group(config.retention.validate(), "retention",
                            "raise retention.event_handled.active or lower retention.outbox.active or .grace"));
+  SLUICE_CHECK(check_otel(config.otel));
   SLUICE_TRY(config.declared,
              declare(settings.tables, {settings.environment, config.retry, config.inbox_retry, config.exec_enabled}));
   return config;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <sluice/result.hpp>
@@ -12,6 +13,7 @@
 #include "config/addresses.hpp"
 #include "config/declared.hpp"
 #include "config/store_url.hpp"
+#include "core/dead_letter_levels.hpp"
 #include "core/generation.hpp"
 #include "core/redact.hpp"
 #include "core/retention.hpp"
@@ -30,6 +32,7 @@ struct WorkerConfig {
   Duration drain_timeout{};
   int threads = 0;      ///< of each sink
   int connections = 0;  ///< of all workers to PostgreSQL, at most
+  bool record_successes = false;
 };
 
 /// Looking for events that no claim would ever find.
@@ -92,6 +95,42 @@ struct McpConfig {
   Duration window{};
 };
 
+/// Where traces and metrics go, in the terms of OpenTelemetry's own variables.
+struct OtelConfig {
+  enum class Exporter { otlp, none };
+  enum class Compression { none, gzip };
+  enum class Protocol { http_json, http_protobuf, grpc };
+  enum class Sampler {
+    parentbased_always_on,
+    parentbased_traceidratio,
+    parentbased_always_off,
+    always_on,
+    traceidratio,
+    always_off,
+  };
+  bool disabled = false;
+  Exporter traces = Exporter::otlp;
+  Exporter metrics = Exporter::otlp;
+  std::string endpoint;  ///< without a slash at the end; empty: none
+  std::string traces_endpoint;
+  std::string metrics_endpoint;
+  std::vector<std::pair<std::string, std::string>> headers;
+  Protocol protocol = Protocol::http_json;
+  Compression compression = Compression::none;
+  Duration timeout{};
+  Sampler sampler = Sampler::parentbased_always_on;
+  double sampler_arg = 1;
+  std::string service_name;  ///< empty: the service
+  std::vector<std::pair<std::string, std::string>> resource;
+  Duration metric_interval{};
+
+  /// Empty: none are sent.
+  [[nodiscard]] std::string traces_url() const;
+  [[nodiscard]] std::string metrics_url() const;
+  [[nodiscard]] bool samples_by_parent() const;
+  [[nodiscard]] double sample_ratio() const;
+};
+
 /// Every default stands in the key table, so that `config explain` shows what is really used.
 struct Config {
   StoreUrl store;
@@ -103,6 +142,7 @@ struct Config {
   RetryPolicy inbox_retry = RetryPolicy::inbox();
   RetentionPolicies retention;
   PatrolConfig patrol;
+  DeadLetterLevels dead_letters;
   AlertConfig alerts;
   Duration operation_lease{};  ///< a bulk replay is taken over from a process that was silent for this long
   RedactionPolicy redaction;   ///< of payloads that are exported or shown to agents
@@ -112,7 +152,10 @@ struct Config {
   HttpConfig http;
   McpConfig mcp;
   RelayConfig relay;
+  OtelConfig otel;
+  std::string trace_url;      ///< with `{trace_id}` in it; empty: none
   bool exec_enabled = false;  ///< whether sinks may run programs
+  bool edit_replay = false;   ///< whether a dead letter may be replayed with another payload
   /// Under which name the daemon declares subscriptions: its service, else its host, and the file. Whoever starts under
   /// the same name later withdraws those that are gone from the file.
   std::string declarer;

@@ -28,6 +28,25 @@ constexpr int kMaxConnections = 100'000;
 constexpr int kMaxAgentRows = 1'000'000'000;
 constexpr std::size_t kMaxPayload = std::size_t{64} * 1024 * 1024;
 
+std::vector<Key> permission_keys() {
+  return {
+      {"exec.enabled",
+       "",
+       {"SLUICE_EXEC_ENABLED"},
+       "false",
+       "sinks may run programs on this machine",
+       Secrecy::open,
+       [](Config& c, const Given& g) { return read_flag(c.exec_enabled, g); }},
+      {"edit_replay",
+       "",
+       {"SLUICE_EDIT_REPLAY"},
+       "false",
+       "an administrator may replay a dead letter with another payload",
+       Secrecy::open,
+       [](Config& c, const Given& g) { return read_flag(c.edit_replay, g); }},
+  };
+}
+
 const std::vector<Key>& table() {
   static const std::vector<Key> rows{
       {"store",
@@ -332,13 +351,6 @@ const std::vector<Key>& table() {
        "a caller of POST /mcp gets mcp.max_rows anew after this long",
        Secrecy::open,
        [](Config& c, const Given& g) { return read(c.mcp.window, g); }},
-      {"exec.enabled",
-       "",
-       {"SLUICE_EXEC_ENABLED"},
-       "false",
-       "sinks may run programs on this machine",
-       Secrecy::open,
-       [](Config& c, const Given& g) { return read_flag(c.exec_enabled, g); }},
       {"service",
        "",
        {"SLUICE_SERVICE"},
@@ -362,8 +374,9 @@ const std::vector<Key>& table() {
 std::span<const Key> keys() {
   static const std::vector<Key> all = [] {
     std::vector<Key> rows = table();
-    const auto relay = relay_keys();
-    rows.insert(rows.end(), relay.begin(), relay.end());
+    for (const auto& more : {permission_keys(), observe_keys(), relay_keys(), otel_keys()}) {
+      rows.insert(rows.end(), more.begin(), more.end());
+    }
     return rows;
   }();
   return all;

@@ -35,8 +35,12 @@ struct Key {
 };
 
 std::span<const Key> keys();
-/// Those of [relay], which keys() ends with.
+/// What keys() ends with: what is written down and judged, [relay] and [otel].
+std::vector<Key> observe_keys();
 std::vector<Key> relay_keys();
+std::vector<Key> otel_keys();
+/// What spans several keys of [otel].
+Result<void> check_otel(const OtelConfig& otel);
 const Key* find_key(std::string_view name);
 std::vector<std::string_view> key_names();
 

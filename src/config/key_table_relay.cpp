@@ -1,4 +1,6 @@
-// The keys of [relay]: which broker carries the deliveries, and how.
+// The keys beyond the first table: what is written down and judged, and those of [relay], which say which broker carries
+// the deliveries, and how.
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -11,6 +13,7 @@ namespace {
 constexpr int kMaxRelayThreads = 64;
 constexpr int kMaxReplicas = 5;
 constexpr int kMaxShards = 1'024;
+constexpr std::int64_t kMostDeadLetters = 10'000;  // no further are they counted
 
 std::vector<Key> address_keys() {
   return {
@@ -123,6 +126,32 @@ std::vector<Key> stream_keys() {
 }
 
 }  // namespace
+
+std::vector<Key> observe_keys() {
+  return {
+      {"worker.record_successes",
+       "",
+       {"SLUICE_WORKER_RECORD_SUCCESSES"},
+       "false",
+       "write every success into the attempt log, also first ones; costs a row per delivery",
+       Secrecy::open,
+       [](Config& c, const Given& g) { return read_flag(c.worker.record_successes, g); }},
+      {"dead_letters.warning",
+       "",
+       {"SLUICE_DEAD_LETTERS_WARNING"},
+       "100",
+       "so many dead letters that nobody has acknowledged are a warning; 0: never",
+       Secrecy::open,
+       [](Config& c, const Given& g) { return read_integer(c.dead_letters.warning, g, std::int64_t{0}, kMostDeadLetters); }},
+      {"dead_letters.critical",
+       "",
+       {"SLUICE_DEAD_LETTERS_CRITICAL"},
+       "1000",
+       "so many are critical; 0: never",
+       Secrecy::open,
+       [](Config& c, const Given& g) { return read_integer(c.dead_letters.critical, g, std::int64_t{0}, kMostDeadLetters); }},
+  };
+}
 
 std::vector<Key> relay_keys() {
   std::vector<Key> all = address_keys();

@@ -62,12 +62,21 @@ std::string lane_of(const std::vector<HandlerProgress>& left, const HandlerNames
   return std::string{lane.value_or("")};
 }
 
+bool is_out_of_attempts(const HandlerProgress& one) { return one.out_of_attempts && !one.aside; }
+bool has_failed_aside(const HandlerProgress& one) { return one.aside && one.attempts > 0; }
+
+// Once nobody else is left: whoever failed before the replay went to another is what the event fails for again.
+bool only_aside(const std::vector<HandlerProgress>& left) {
+  return std::all_of(left.begin(), left.end(), [](const auto& one) { return one.aside; });
+}
+
 Settlement fail_event(const std::vector<HandlerProgress>& left) {
   Settlement settlement;
   settlement.next = Status::failed;
   settlement.cause = Cause::fail;
-  const auto spent = std::find_if(left.begin(), left.end(), [](const auto& one) { return one.out_of_attempts; });
-  record(settlement, *spent);
+  const auto spent = std::find_if(left.begin(), left.end(), is_out_of_attempts);
+  const auto aside = std::find_if(left.begin(), left.end(), has_failed_aside);
+  record(settlement, spent != left.end() ? *spent : *aside);
   return settlement;
 }
 
@@ -105,13 +114,15 @@ Decision decide_several(const EventAttempt& attempt, Decision decision, const st
     HandlerProgress progress = before(attempt, handler);
     const HandlerRun* run = run_of(attempt, handler);
     if (run != nullptr) progress = after(std::move(progress), *run, attempt.now);
-    somebody_untried =
-        somebody_untried || (run == nullptr && progress.attempts == 0 && attempt.served.contains(handler));
-    somebody_out_of_attempts = somebody_out_of_attempts || progress.out_of_attempts;
-    most_attempts = std::max(most_attempts, progress.attempts);
+    somebody_untried = somebody_untried || (run == nullptr && progress.attempts == 0 && !progress.aside &&
+                                            attempt.served.contains(handler));
+    somebody_out_of_attempts = somebody_out_of_attempts || is_out_of_attempts(progress);
+    if (!progress.aside) most_attempts = std::max(most_attempts, progress.attempts);
     left.push_back(std::move(progress));
   }
-  const bool failed = somebody_out_of_attempts && !somebody_untried;
+  const bool last = only_aside(left);
+  if (last && std::none_of(left.begin(), left.end(), has_failed_aside)) return decision;
+  const bool failed = last || (somebody_out_of_attempts && !somebody_untried);
   decision.settlement = failed ? fail_event(left) : wait_for(left, attempt);
   decision.settlement.counts_attempt = most_attempts > attempt.attempts;
   decision.settlement.progress = std::move(left);
@@ -171,7 +182,7 @@ Settlement expire_several(const ExpiredAttempt& attempt, const PolicyOf& policy_
   const bool untried = any([&](const HandlerProgress& one) {
     return one.attempts == 0 && !one.out_of_attempts && attempt.served.contains(one.handler_name);
   });
-  const bool out_of_attempts = any([](const HandlerProgress& one) { return one.out_of_attempts; });
+  const bool out_of_attempts = any(is_out_of_attempts);
   Settlement settlement = out_of_attempts && !untried ? fail_event(left) : wait_until_due(left);
   if (settlement.next == Status::pending) {
     settlement.cause = Cause::expire;
@@ -182,9 +193,8 @@ Settlement expire_several(const ExpiredAttempt& attempt, const PolicyOf& policy_
     add_expiry(settlement, attempt.last_error, attempt.error_class, attempt.fingerprint);
     settlement.lane = lane_of(left, {});
   }
-  const auto most =
-      std::max_element(left.begin(), left.end(), [](const auto& a, const auto& b) { return a.attempts < b.attempts; });
-  settlement.counts_attempt = most->attempts > attempt.attempts;
+  settlement.counts_attempt =
+      any([&](const HandlerProgress& one) { return !one.aside && one.attempts > attempt.attempts; });
   settlement.progress = std::move(left);
   return settlement;
 }

@@ -70,6 +70,65 @@ TEST(Decide, TheOnlyHandlerFailsAsSettleSays) {
 
 TEST(Decide, NothingLeftIsDelivered) { EXPECT_EQ(decide(attempt({}, {})).settlement.next, Status::delivered); }
 
+HandlerProgress set_aside(const std::string& name, int attempts) {
+  HandlerProgress one;
+  one.handler_name = name;
+  one.attempts = attempts;
+  one.out_of_attempts = true;
+  one.aside = true;
+  if (attempts > 0) one.last_error = "TimeoutError: no answer from " + name;
+  return one;
+}
+HandlerProgress meant(const std::string& name) {
+  HandlerProgress one;
+  one.handler_name = name;
+  one.due = kNow;
+  return one;
+}
+
+TEST(DecideAside, AReplayToOneHandlerLeavesTheOtherFailed) {
+  Attempt made = attempt({"a.one", "b.one"}, {handled("a.one")});
+  made.progress = {meant("a.one"), set_aside("b.one", 5)};
+  const Decision decision = decide(made);
+  EXPECT_EQ(decision.settlement.next, Status::failed);
+  EXPECT_EQ(decision.settlement.last_error, "TimeoutError: no answer from b.one");
+  EXPECT_FALSE(decision.settlement.counts_attempt) << "nothing failed now";
+  EXPECT_EQ(decision.handled_by, std::vector<std::string>{"a.one"});
+}
+
+TEST(DecideAside, WhoNeverFailedDoesNotKeepItFromBeingDelivered) {
+  Attempt made = attempt({"a.one", "b.new"}, {handled("a.one")});
+  made.progress = {meant("a.one"), set_aside("b.new", 0)};
+  EXPECT_EQ(decide(made).settlement.next, Status::delivered);
+}
+
+TEST(DecideAside, TheOneThatIsMeantHasAllItsAttempts) {
+  Attempt made = attempt({"a.one", "b.one"}, {failed("a.one")});
+  made.progress = {meant("a.one"), set_aside("b.one", 5)};
+  const Decision decision = decide(made);
+  EXPECT_EQ(decision.settlement.next, Status::pending);
+  EXPECT_TRUE(decision.settlement.counts_attempt);
+  EXPECT_EQ(of(decision, "a.one").attempts, 1);
+  EXPECT_TRUE(of(decision, "b.one").aside);
+}
+
+TEST(DecideAside, ItsOwnFailureIsTheOneThatIsTold) {
+  Attempt made = attempt({"b.one", "a.one"}, {refused("a.one")});
+  made.progress = {set_aside("b.one", 5), meant("a.one")};
+  const Decision decision = decide(made);
+  EXPECT_EQ(decision.settlement.next, Status::failed);
+  EXPECT_EQ(decision.settlement.error_class, "TerminalError");
+}
+
+TEST(DecideAside, AnExpiredClaimDoesNotFailForIt) {
+  const std::vector<HandlerProgress> progress{meant("a.one"), set_aside("b.one", 5)};
+  const HandlerNames names{"a.one", "b.one"};
+  ExpiredAttempt expired{.progress = progress, .hosted = names, .served = names, .claimed_at = kNow, .now = kNow};
+  const Settlement settlement = expire(expired, policy(), [](const std::string&) { return policy(); });
+  EXPECT_EQ(settlement.next, Status::pending);
+  EXPECT_TRUE(settlement.counts_attempt);
+}
+
 TEST(Decide, ARetryRunsOnlyWhatHasNotHandledIt) {
   const Decision decision = decide(attempt({"a.one", "a.two"}, {handled("a.one"), failed("a.two")}));
   EXPECT_EQ(decision.settlement.next, Status::pending);

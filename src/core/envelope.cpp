@@ -89,6 +89,12 @@ EventEnvelope EventEnvelope::trusted(EnvelopeDraft draft) {
   return EventEnvelope{std::move(draft)};
 }
 
+EventEnvelope EventEnvelope::with_trace_context(std::string traceparent) const {
+  EnvelopeDraft draft = *fields_;
+  draft.trace_context = std::move(traceparent);
+  return EventEnvelope{std::move(draft)};
+}
+
 namespace {
 
 void append_name(std::string& out, std::string_view name) {

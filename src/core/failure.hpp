@@ -35,6 +35,9 @@ struct Failure {
   [[nodiscard]] std::string last_error() const;
 };
 
+/// What is said of an attempt whose claim ran out.
+inline Failure expiry_failure() { return {std::string{error_class::claim_expired}, "claim expired", {}, false}; }
+
 /// The class that a failure is filed under: its own, or the one its SQLSTATE implies
 /// (23 → IntegrityError, 08 and 57P → ConnectionError, 57014 → TimeoutError, other → OperationalError).
 std::string effective_class(const Failure& failure);

@@ -85,6 +85,28 @@ bool is_over(OperationState state) {
   return state == OperationState::stopped || state == OperationState::cancelled || state == OperationState::finished;
 }
 
+std::string_view name(OperationPhase phase) {
+  switch (phase) {
+    case OperationPhase::canary:
+      return "canary";
+    case OperationPhase::rest:
+      return "rest";
+    case OperationPhase::settling:
+      break;
+  }
+  return "settling";
+}
+
+std::optional<OperationPhase> phase_of(const OperationProgress& progress) {
+  if (progress.state != OperationState::running && progress.state != OperationState::paused) return std::nullopt;
+  const OperationCounts& counts = progress.counts;
+  if (counts.remaining() == 0) return OperationPhase::settling;
+  const std::int64_t acted = counts.taken - counts.skipped;
+  const std::int64_t canary = progress.settings.canary;
+  const bool waits = acted < canary || (acted == canary && counts.in_flight() > 0);
+  return canary > 0 && waits ? OperationPhase::canary : OperationPhase::rest;
+}
+
 OperationStep next_step(const OperationProgress& progress, Timestamp now) {
   // What is over has only events in flight left to be counted; they may wait for a worker for days.
   if (is_over(progress.state)) return wait_for(kLookAtEnded);

@@ -73,6 +73,16 @@ inline constexpr int kOperationWindow = 1000;
 /// The share of failures is not judged before this many outcomes, unless the canary is over.
 inline constexpr int kOperationSample = 10;
 
+/// Where a running or paused operation is.
+enum class OperationPhase {
+  canary,    ///< the first few, and the wait for their outcomes
+  rest,      ///< the canary went well, or there was none
+  settling,  ///< every event was taken; the last are being delivered
+};
+std::string_view name(OperationPhase phase);
+/// None: it is planned or over.
+std::optional<OperationPhase> phase_of(const OperationProgress& progress);
+
 OperationStep next_step(const OperationProgress& progress, Timestamp now);
 
 }  // namespace sluice

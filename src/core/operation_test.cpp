@@ -229,5 +229,33 @@ TEST(OperationRate, HoldsForTheCanaryToo) {
   EXPECT_EQ(next_step(progress, kNow).limit, 4);
 }
 
+TEST(OperationPhase, TheCanaryLastsUntilItsOutcomesAreKnown) {
+  OperationProgress progress;
+  progress.settings.canary = 5;
+  progress.counts.total = 20;
+  EXPECT_EQ(phase_of(progress), std::nullopt) << "planned";
+  progress.state = OperationState::running;
+  EXPECT_EQ(phase_of(progress), OperationPhase::canary);
+  progress.counts.taken = 6;
+  progress.counts.skipped = 1;
+  progress.counts.delivered = 4;
+  EXPECT_EQ(phase_of(progress), OperationPhase::canary) << "one is in flight";
+  progress.counts.delivered = 5;
+  EXPECT_EQ(phase_of(progress), OperationPhase::rest);
+  progress.state = OperationState::paused;
+  EXPECT_EQ(phase_of(progress), OperationPhase::rest);
+  progress.counts.taken = 20;
+  EXPECT_EQ(phase_of(progress), OperationPhase::settling);
+  progress.state = OperationState::finished;
+  EXPECT_EQ(phase_of(progress), std::nullopt);
+}
+
+TEST(OperationPhase, WithoutACanaryItIsTheRestAtOnce) {
+  OperationProgress progress;
+  progress.state = OperationState::running;
+  progress.counts.total = 3;
+  EXPECT_EQ(phase_of(progress), OperationPhase::rest);
+}
+
 }  // namespace
 }  // namespace sluice

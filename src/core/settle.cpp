@@ -68,9 +68,7 @@ Settlement settle(int attempts, const Outcome& outcome, const RetryPolicy& polic
       return after_failure({attempts, outcome.failure, Cause::retry, outcome.retry_after.value_or(Duration::zero())},
                            policy, uniform01);
     case Outcome::Kind::expired:
-      return after_failure({attempts, Failure{std::string{error_class::claim_expired}, "claim expired", {}, false},
-                            Cause::expire, Duration::zero()},
-                           policy, uniform01);
+      return after_failure({attempts, expiry_failure(), Cause::expire, Duration::zero()}, policy, uniform01);
   }
   return {};
 }
@@ -96,6 +94,7 @@ Result<void> read(HandlerProgress& progress, const json::Member& member) {
   if (member.name == "fingerprint") return text(progress.fingerprint);
   // The name of the member is what stores hold.
   if (member.name == "exhausted") progress.out_of_attempts = member.value == "true";
+  if (member.name == "aside") progress.aside = member.value == "true";
   if (member.name == "attempts") {
     std::from_chars(member.value.data(), member.value.data() + member.value.size(), progress.attempts);
   }
@@ -123,6 +122,7 @@ std::string progress_to_json(const std::vector<HandlerProgress>& progress) {
     out += R"(,"due":")" + to_iso8601(one.due) + '"';
     if (one.deliveries > 0) out += R"(,"deliveries":)" + std::to_string(one.deliveries);
     if (one.out_of_attempts) out += R"(,"exhausted":true)";
+    if (one.aside) out += R"(,"aside":true)";
     member(out, "last_error", one.last_error);
     member(out, "error_class", one.error_class);
     member(out, "fingerprint", one.fingerprint);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include <sluice/handler.hpp>
 #include <sluice/result.hpp>
 #include <sluice/retry_policy.hpp>
 #include <sluice/time.hpp>
@@ -26,6 +27,9 @@ struct HandlerProgress {
   std::string error_class;
   std::string fingerprint;
   std::int64_t deliveries = 0;  ///< of a message: how often the broker had delivered it when this was written
+  /// Not part of this replay, which went to another handler alone; then `out_of_attempts` as well. With attempts it is
+  /// what the event fails for when the other has handled it.
+  bool aside = false;
 
   bool operator==(const HandlerProgress&) const = default;
 };
@@ -43,6 +47,7 @@ struct Outcome {
   std::optional<Duration> retry_after;  ///< failed: the peer asked for at least this long (capped at an hour)
   std::optional<Timestamp> not_before;  ///< deferred
   std::optional<Duration> wait;         ///< deferred: for this long from the store's now instead
+  Response response{};                  ///< what the receiver answered, if one did
 
   static Outcome handled() { return {}; }
   static Outcome failed(Failure failure) { return {Kind::failed, std::move(failure), {}, {}, {}}; }

@@ -34,6 +34,8 @@ std::string_view name(Cause cause) {
       return "replay";
     case Cause::report:
       return "report";
+    case Cause::resend:
+      return "resend";
   }
   return "claim";
 }

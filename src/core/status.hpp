@@ -19,6 +19,7 @@ enum class Cause {
   fail,     ///< terminal failure, or attempts reached the maximum
   replay,   ///< an operator lets it begin again, with all attempts
   report,   ///< a broker consumer ran out of attempts after a relay
+  resend,   ///< an operator sends a delivered event to one handler again
 };
 
 struct Edge {
@@ -36,6 +37,7 @@ inline constexpr std::array kEdges{
     Edge{Status::in_flight, Status::failed, Cause::fail},
     Edge{Status::failed, Status::pending, Cause::replay},
     Edge{Status::delivered, Status::failed, Cause::report},
+    Edge{Status::delivered, Status::pending, Cause::resend},
 };
 
 inline constexpr std::array kStatuses{Status::pending, Status::in_flight, Status::delivered, Status::failed};

@@ -12,6 +12,20 @@ std::string counted(std::int64_t count, std::string_view noun) {
   return std::to_string(count) + ' ' + std::string{noun} + (count == 1 ? "" : "s");
 }
 
+std::string brief_duration(Duration duration) {
+  constexpr std::int64_t kMillisecond = 1000;
+  constexpr std::int64_t kSecond = 1000 * kMillisecond;
+  const std::int64_t us = duration.count();
+  // Units of a tenth, rounded: whole ones are written without it from ten on.
+  const auto written = [&](std::int64_t unit, const char* name) {
+    const std::int64_t tenths = (us * 10 + unit / 2) / unit;
+    std::string text = std::to_string(tenths / 10);
+    if (tenths < 100 && tenths % 10 != 0) text += '.' + std::to_string(tenths % 10);
+    return text + name;
+  };
+  return us < kSecond ? written(kMillisecond, " ms") : written(kSecond, " s");
+}
+
 std::string lower_case(std::string_view text) {
   std::string lower{text};
   for (char& c : lower) c = lower_case(c);

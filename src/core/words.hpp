@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include <sluice/time.hpp>
+
 namespace sluice {
 
 /// `a, b, c`
@@ -22,6 +24,9 @@ std::string joined(const Words& words, std::string_view separator) {
 
 /// `1 event`, `2 events`
 std::string counted(std::int64_t count, std::string_view noun);
+
+/// `0.4 ms`, `12 ms`, `1.2 s`, `95 s`: what something took, to two digits or whole seconds.
+std::string brief_duration(Duration duration);
 
 /// Of ASCII letters only.
 std::string lower_case(std::string_view text);

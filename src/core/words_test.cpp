@@ -49,5 +49,13 @@ TEST(Words, PercentSigns) {
   }
 }
 
+TEST(Words, WhatSomethingTook) {
+  EXPECT_EQ(brief_duration(Duration{0}), "0 ms");
+  EXPECT_EQ(brief_duration(Duration{430}), "0.4 ms");
+  EXPECT_EQ(brief_duration(Duration{12'300}), "12 ms");
+  EXPECT_EQ(brief_duration(Duration{1'240'000}), "1.2 s");
+  EXPECT_EQ(brief_duration(Duration{95'000'000}), "95 s");
+}
+
 }  // namespace
 }  // namespace sluice

@@ -34,11 +34,11 @@ Daemon::Daemon(const config::Config& config, DaemonParts parts)
     : parts_(std::move(parts)),
       identity_(parts_.fresh_identity()),
       notifier_(parts_.generation),
-      delivery_({parts_.store, parts_.generation, parts_.logger, parts_.entropy, metrics_.traffic, notifier_,
+      delivery_({parts_.store, parts_.generation, parts_.logger, parts_.entropy, metrics_, notifier_,
                  parts_.open_sinks, parts_.fresh_identity,
                  [this](const config::Config& wanted) { return supervisor_options(wanted); }}),
-      runner_(parts_.store, identity_, config.operation_lease),
-      overview_(parts_.store, metrics_, {.retention = config.retention, .generation = parts_.generation}) {}
+      runner_(parts_.store, identity_, config.operation_lease, parts_.tracer()),
+      overview_(parts_.store, metrics_, {.retention = config.retention, .dead_letters = config.dead_letters, .generation = parts_.generation}) {}
 
 Result<std::unique_ptr<Daemon>> Daemon::start(const config::Config& config, DaemonParts parts) {
   std::unique_ptr<Daemon> daemon{new Daemon{config, std::move(parts)}};
@@ -66,6 +66,15 @@ Result<void> Daemon::begin(const config::Config& config) {
           [] {}},
          nothing_);
   launch({"subscriptions", [this](const std::stop_token&) { return delivery_.reconcile(); }, [] {}}, nothing_);
+  if (parts_.exporting && parts_.exporting->exports_metrics()) {
+    launch({"metrics export",
+            [this](const std::stop_token& stop) -> Result<Duration> {
+              refresh_metrics();
+              return parts_.exporting->send_metrics(registry_, stop);
+            },
+            [] {}},
+           nothing_);
+  }
   ready_ = true;
   return {};
 }
@@ -92,7 +101,7 @@ void Daemon::take_back_orphans(const config::Config& config) {
   const auto taken =
       runtime::take_back_orphans(parts_.store, {identity_, parts_.process_is_gone}, reaper, parts_.logger);
   if (!taken) runtime::log_error(parts_.logger, "cannot look for what a killed worker left behind", taken.error());
-  if (taken) runtime::count_reaped(&metrics_, *taken);
+  if (taken) runtime::count_reaped(&metrics_, *taken, parts_.entropy.clock());
 }
 
 void Daemon::start_alerts(const config::Config& config, std::vector<std::unique_ptr<alert::AlertChannel>> channels) {
@@ -116,6 +125,7 @@ runtime::SupervisorOptions Daemon::supervisor_options(const config::Config& conf
   options.worker.batch_min = std::min(kFirstBatch, config.worker.batch);
   options.worker.ttl = config.worker.claim_ttl;
   options.worker.uniform01 = parts_.uniform01;
+  options.worker.record_successes = config.worker.record_successes;
   options.workers = config.worker.threads;
   options.listener.poll = config.worker.poll_interval;
   options.listener.safety_poll = config.worker.safety_poll_interval;
@@ -128,6 +138,7 @@ runtime::SupervisorOptions Daemon::supervisor_options(const config::Config& conf
   options.metrics = &metrics_;
   options.on_failed = failure_listener();
   options.notifier = &notifier_;
+  options.tracer = parts_.tracer();
   options.broker = {.broker = parts_.broker.get(),
                     .kind = config.relay.kind(),
                     .shards = config.relay.shards,
@@ -141,15 +152,20 @@ SurfaceParts Daemon::surface_parts(const config::Config& config) {
   http::Context context{parts_.store, parts_.entropy};
   context.generation = parts_.generation;
   context.retention = config.retention;
+  context.dead_letters = config.dead_letters;
   context.version = parts_.version;
   context.read_only = config.http.read_only;
+  context.edit.enabled = config.edit_replay;
+  context.edit.limits.payload_bytes = config.payload_max_bytes;
   context.sinks = &delivery_;
-  context.overview = [this](Duration window) { return overview_.json(window, parts_.entropy.clock()); };
+  context.overview = [this](const ops::ChartWindow& window) { return overview_.json(window, parts_.entropy.clock()); };
   context.metrics = [this](std::string_view accept) { return expose(accept); };
   context.ready = [this] { return ready_.load(); };
   context.trouble = [this] { return delivery_.trouble(); };
   context.wake = [this] { operations_.wake_all(); };
   context.claimable = [this] { notifier_.announce(); };
+  context.tracer = parts_.tracer();
+  context.trace_url = config.trace_url;
   return {parts_.store, std::move(context), parts_.logger, metrics_, notifier_, parts_.uniform01, failure_listener()};
 }
 
@@ -159,12 +175,17 @@ void Daemon::launch(runtime::Service service, runtime::WakeSignal& signal) {
   });
 }
 
-http::Exposed Daemon::expose(std::string_view accept) {
+void Daemon::refresh_metrics() {
   metrics_.process.sample();
   if (alerts_) runtime::mirror(metrics_, alerts_->status());
+  if (parts_.exporting) metrics_.traces.mirror(parts_.exporting->span_counts());
   std::map<std::string, std::string> states;
   for (const sink::SinkStatus& sink : delivery_.list()) states.emplace(sink.name, name(sink.state));
   metrics_.traffic.show_sinks(states);
+}
+
+http::Exposed Daemon::expose(std::string_view accept) {
+  refresh_metrics();
   const auto format = telemetry::metrics_format(accept);
   return {std::string{telemetry::content_type(format)}, telemetry::expose(registry_, format)};
 }
@@ -184,6 +205,7 @@ void Daemon::stop() {
   delivery_.stop();
   if (alerts_) alerts_->stop();
   if (surface_) surface_->stop();
+  if (parts_.exporting) parts_.exporting->stop();
 }
 
 }  // namespace sluice::daemon

@@ -18,6 +18,7 @@
 #include "runtime/alerts.hpp"
 #include "runtime/notifier.hpp"
 #include "runtime/service.hpp"
+#include "telemetry/exporting.hpp"
 #include "telemetry/metrics_set.hpp"
 
 namespace sluice::daemon {
@@ -34,6 +35,9 @@ struct DaemonParts {
   OpenSinks open_sinks;
   std::unique_ptr<broker::Broker> broker;  ///< none: no broker is configured
   std::vector<std::unique_ptr<alert::AlertChannel>> alert_channels;
+  std::shared_ptr<telemetry::Exporting> exporting{};  ///< none: neither traces nor metrics are exported
+
+  [[nodiscard]] Tracer* tracer() const { return exporting ? exporting->tracer() : nullptr; }
 };
 
 class Daemon {
@@ -59,6 +63,7 @@ class Daemon {
   [[nodiscard]] SurfaceParts surface_parts(const config::Config& config);
   void take_back_orphans(const config::Config& config);
   void launch(runtime::Service service, runtime::WakeSignal& signal);
+  void refresh_metrics();
   http::Exposed expose(std::string_view accept);
 
   DaemonParts parts_;

@@ -35,7 +35,7 @@ struct DeliveryParts {
   Generation generation = kFirstGeneration;
   telemetry::Logger logger;
   host::Entropy entropy;
-  telemetry::TrafficMetrics& metrics;
+  telemetry::MetricSet& metrics;
   runtime::Notifier& notifier;  ///< outlives it
   OpenSinks open_sinks;
   std::function<std::string()> fresh_identity;

@@ -16,7 +16,7 @@ namespace sluice::daemon {
 struct Outlet {
   std::string name;  ///< of the sink
   std::shared_ptr<sink::Sink> sink;
-  telemetry::TrafficMetrics& metrics;
+  telemetry::MetricSet& metrics;
   SinkBoard& board;
 };
 

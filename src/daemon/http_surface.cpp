@@ -27,12 +27,18 @@ http::PublishEndpointOptions publish_options(const config::Config& config, const
           [&traffic = parts.metrics.traffic](std::string_view outcome, std::size_t events) {
             traffic.published.with({"http", std::string{outcome}}).add(events);
           },
-          std::move(elsewhere)};
+          std::move(elsewhere),
+          parts.context.tracer};
 }
 
 runtime::PullSettlingOptions settling_options(const config::Config& config, const SurfaceParts& parts) {
-  return {[retry = config.retry](const std::string&) { return retry; }, parts.uniform01, parts.on_failed,
-          &parts.metrics, parts.context.claimable};
+  return {[retry = config.retry](const std::string&) { return retry; },
+          parts.uniform01,
+          parts.on_failed,
+          &parts.metrics,
+          config.worker.record_successes,
+          parts.context.claimable,
+          parts.context.tracer};
 }
 
 runtime::PullClaimsOptions pull_options(const config::Config& config, Generation generation,
@@ -42,6 +48,7 @@ runtime::PullClaimsOptions pull_options(const config::Config& config, Generation
   options.poll = config.worker.poll_interval;
   options.metrics = &parts.metrics;
   options.notifier = &parts.notifier;
+  options.tracer = parts.context.tracer;
   return options;
 }
 

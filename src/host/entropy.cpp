@@ -18,6 +18,11 @@ Value drawn() {
   return value;
 }
 
+std::mt19937_64& quick_numbers() {
+  thread_local std::mt19937_64 numbers{drawn<std::uint64_t>()};
+  return numbers;
+}
+
 }  // namespace
 
 Timestamp wall_clock() { return std::chrono::floor<Duration>(std::chrono::system_clock::now()); }
@@ -26,10 +31,9 @@ std::array<std::uint8_t, 10> random_bytes() { return drawn<std::array<std::uint8
 
 std::uint32_t random_number() { return drawn<std::uint32_t>(); }
 
-double uniform01() {
-  thread_local std::mt19937_64 numbers{drawn<std::uint64_t>()};
-  return std::uniform_real_distribution<double>{0.0, 1.0}(numbers);
-}
+double uniform01() { return std::uniform_real_distribution<double>{0.0, 1.0}(quick_numbers()); }
+
+std::uint64_t quick_number() { return quick_numbers()(); }
 
 Entropy Entropy::system() { return {wall_clock, random_bytes}; }
 

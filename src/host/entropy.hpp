@@ -20,6 +20,8 @@ std::array<std::uint8_t, 10> random_bytes();
 std::uint32_t random_number();
 /// In [0, 1), for jitter: quick, and no secret.
 double uniform01();
+/// All 64 bits, for the ids of spans: quick, and no secret.
+std::uint64_t quick_number();
 
 struct Entropy {
   std::function<Timestamp()> clock;

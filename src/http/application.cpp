@@ -5,6 +5,7 @@
 
 #include "core/characters.hpp"
 #include "core/words.hpp"
+#include "http/gzip.hpp"
 #include "http/router.hpp"
 
 namespace sluice::http {
@@ -23,6 +24,25 @@ bool mentions(std::string_view if_none_match, std::string_view etag) {
 bool is_coded(const Request& request) {
   const auto coding = request.header("content-encoding");
   return coding && !coding->empty() && lower_case(*coding) != "identity";
+}
+
+// Sent as gzip where that helps and the client takes it; see gzip.hpp for what never is.
+bool is_compressible(const Response& response) {
+  return response.status == 200 && !response.stream && response.body.size() >= kLeastGzipped &&
+         response.body.size() <= kMostGzipped && !has_header(response, "Content-Encoding");
+}
+
+void compress(Response& response, const Request& request) {
+  response.with("Vary", "Accept-Encoding");
+  if (!accepts_gzip(request.header("accept-encoding").value_or(""))) return;
+  auto packed = gzip(response.body);
+  if (!packed) return;
+  response.body = *std::move(packed);
+  response.with("Content-Encoding", "gzip");
+  // The tag is that of the text: of the same bytes it would be a strong one.
+  for (auto& [name, value] : response.headers) {
+    if (name == "ETag" && !value.starts_with("W/")) value = "W/" + value;
+  }
 }
 
 // Health is asked for by address, by probes that know no name.
@@ -124,6 +144,7 @@ Response Application::dress(Response response, const Request& request) const {
       response.body.clear();
     }
   }
+  if (reads && is_compressible(response)) compress(response, request);
   if (!has_header(response, "Cache-Control")) response.with("Cache-Control", reads ? "no-cache" : "no-store");
   return response;
 }

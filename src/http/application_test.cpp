@@ -14,6 +14,9 @@ class ApplicationTest : public testing::Test {
     const auto hello = [](const Call& call) { return json_response(200, R"({"name":")" + call.caller.name + "\"}"); };
     router.add({"GET", "/v1/hello", Role::viewer, 0, hello, {}});
     router.add({"POST", "/v1/change", Role::operator_, 100, hello, {}});
+    const auto tell = [](const Call&) { return json_response(200, '"' + std::string(5000, 'x') + '"'); };
+    router.add({"GET", "/v1/long", Role::viewer, 0, tell, {}});
+    router.add({"POST", "/v1/long", Role::operator_, 100, tell, {}});
     router.add({"GET", "/healthz", Role::anyone, 0, hello, {}});
     router.add({"GET", "/v1/later", Role::viewer, 0, {}, [](const Call&, const Respond& respond) {
                   respond(json_response(202, "{}"));
@@ -64,6 +67,24 @@ TEST_F(ApplicationTest, AnswersByPatternBelowThePrefix) {
   EXPECT_EQ(ask("GET", "/v1/hello", look).status, 404);
   EXPECT_EQ(ask("GET", "/ops/v1/nothing", look).status, 404);
   EXPECT_EQ(served, std::vector<std::string>{"/v1/hello 200"});
+}
+
+TEST_F(ApplicationTest, LargeAnswersToReadersArePackedForWhoTakesIt) {
+  Headers packed = look;
+  packed.emplace("accept-encoding", "gzip, br");
+  const Response whole = ask("GET", "/ops/v1/long", look);
+  EXPECT_EQ(header(whole, "Content-Encoding"), "(none)");
+  EXPECT_EQ(header(whole, "Vary"), "Accept-Encoding");
+  const Response small = ask("GET", "/ops/v1/long", packed);
+  EXPECT_EQ(header(small, "Content-Encoding"), "gzip");
+  EXPECT_LT(small.body.size(), whole.body.size() / 10);
+  EXPECT_EQ(header(small, "ETag"), "W/" + header(whole, "ETag"));
+  packed.emplace("if-none-match", header(small, "ETag"));
+  EXPECT_EQ(ask("GET", "/ops/v1/long", packed).status, 304);
+  EXPECT_EQ(header(ask("GET", "/ops/v1/hello", packed), "Content-Encoding"), "(none)") << "it fits into one packet";
+  Headers change = act;
+  change.emplace("accept-encoding", "gzip");
+  EXPECT_EQ(header(ask("POST", "/ops/v1/long", change), "Content-Encoding"), "(none)") << "it may carry a token of a claim";
 }
 
 TEST_F(ApplicationTest, ATokenIsNeededAndItsRoleCounts) {

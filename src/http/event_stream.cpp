@@ -49,14 +49,15 @@ void EventStream::add(std::shared_ptr<Stream> stream, std::set<std::string> topi
 }
 
 Result<std::string> EventStream::look(const std::string& topic) const {
-  if (topic == "overview") return context_.overview(std::chrono::hours{1});
+  if (topic == "overview") return context_.overview(ops::parse_window("1h").value());
   if (topic == "operations") {
     SLUICE_TRY(const auto all, ops::list_operations(context_.store, kListedOperations));
     return ops::to_json(all);
   }
   SLUICE_TRY(const auto id, Uuid::parse(topic.substr(kOperation.size()), "topics"));
   SLUICE_TRY(const auto operation, ops::find_operation(context_.store, id));
-  return ops::to_json(operation);
+  SLUICE_TRY(const auto now, ops::now(context_.store));
+  return ops::to_json(operation, now);
 }
 
 Duration EventStream::step(Timestamp now) {

@@ -28,7 +28,7 @@ class Heard final : public Stream {
 class EventStreamTest : public testing::Test {
  protected:
   EventStreamTest() {
-    context.overview = [this](Duration) { return overview; };
+    context.overview = [this](const ops::ChartWindow&) { return overview; };
   }
   std::shared_ptr<Heard> listen(const std::string& topics) {
     auto stream = std::make_shared<Heard>();

@@ -78,6 +78,13 @@ Result<int> number_parameter(const Call& call, std::string_view name, int standa
   return number;
 }
 
+Result<std::string> choice_parameter(const Call& call, std::string_view name, std::array<std::string_view, 2> words) {
+  auto text = call.request.parameter(name).value_or(std::string{words[0]});
+  if (text == words[0] || text == words[1]) return text;
+  return invalid(std::string{name}, std::string{name} + " must be `" + std::string{words[0]} + "` or `" +
+                                        std::string{words[1]} + "`");
+}
+
 Result<ops::EventQuery> query_of(const Call& call) {
   return ops::EventQuery::parse(call.request.parameter("filter").value_or(""));
 }
@@ -88,14 +95,20 @@ Result<store::EventFilter> filter_of(const Call& call, store::Administering& sto
 }
 
 Result<ops::ListRequest> page_of(const Call& call, store::Administering& store) {
-  SLUICE_CHECK(check_query(call, {"filter", "limit", "cursor"}));
+  SLUICE_CHECK(check_query(call, {"filter", "limit", "cursor", "payload"}));
   SLUICE_TRY(auto filter, filter_of(call, store));
   ops::ListRequest request{std::move(filter), 50, call.request.parameter("cursor")};
   SLUICE_TRY(request.limit, number_parameter(call, "limit", request.limit, 1, ops::kMaxPage));
+  SLUICE_TRY(const auto payload, choice_parameter(call, "payload", {"whole", "none"}));
+  request.filter.heads_only = payload == "none";
   return request;
 }
 
 Result<Uuid> id_of(const Call& call) { return Uuid::parse(call.path.at("id"), "id"); }
+
+Result<Uuid> id_of(Context& context, const Call& call) {
+  return ops::whole_id(context.store, call.path.at("id"), "id");
+}
 
 Result<Generation> generation_of(const Call& call) {
   return parse_generation(call.path.at("generation"), "generation");

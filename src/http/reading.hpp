@@ -1,6 +1,7 @@
 // From a call to what the use cases take, and from their results to answers.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <string>
@@ -46,11 +47,15 @@ ops::Parameter optional_reason();
 /// Refuses parameters that are not among `known`, naming the nearest things that are.
 Result<void> check_query(const Call& call, const std::vector<std::string_view>& known);
 Result<int> number_parameter(const Call& call, std::string_view name, int standard, int least, int most);
+/// One of two words; the first where it is not given.
+Result<std::string> choice_parameter(const Call& call, std::string_view name, std::array<std::string_view, 2> words);
 Result<ops::EventQuery> query_of(const Call& call);
 Result<store::EventFilter> filter_of(const Call& call, store::Administering& store);
-/// filter, limit and cursor.
+/// filter, limit, cursor and payload.
 Result<ops::ListRequest> page_of(const Call& call, store::Administering& store);
 Result<Uuid> id_of(const Call& call);
+/// The event of the path, by its id or the beginning of it.
+Result<Uuid> id_of(Context& context, const Call& call);
 Result<Generation> generation_of(const Call& call);
 
 }  // namespace sluice::http

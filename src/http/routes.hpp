@@ -7,9 +7,13 @@
 #include <string>
 #include <vector>
 
+#include <sluice/tracer.hpp>
+#include "core/dead_letter_levels.hpp"
 #include "core/retention.hpp"
 #include "host/entropy.hpp"
 #include "http/router.hpp"
+#include "ops/event_change.hpp"
+#include "ops/history.hpp"
 #include "ops/schema.hpp"
 #include "sink/sink.hpp"
 
@@ -37,10 +41,12 @@ struct Context {
   host::Entropy entropy;
   Generation generation = kFirstGeneration;  ///< that the workers of this process claim
   RetentionPolicies retention;
+  DeadLetterLevels dead_letters;
   std::string version;
   bool read_only = false;
+  ops::EditPolicy edit{};                                ///< of payloads of dead letters
   LocalSinks* sinks = nullptr;                           ///< none: this process delivers nothing
-  std::function<std::string(Duration window)> overview;  ///< JSON, for this much of the past
+  std::function<std::string(const ops::ChartWindow& window)> overview;  ///< JSON, for this much of the past
   std::function<Exposed(std::string_view accept)> metrics;
   /// Nothing stands in the way of serving: false while stopping.
   std::function<bool()> ready;
@@ -50,6 +56,8 @@ struct Context {
   std::function<void()> wake;
   /// Events were stored that a worker may claim.
   std::function<void()> claimable;
+  Tracer* tracer = nullptr;  ///< none: nothing is traced
+  std::string trace_url{};   ///< with `{trace_id}` in it; empty: none
 };
 
 // The routes, by what they are about. Each takes its context, which outlives the server.

@@ -44,9 +44,20 @@ Response send(const Asset& asset, const std::string& prefix) {
 }
 
 // The screens; below some of them there is one for each thing. console/src/screens/Screen.svelte has the same list.
-constexpr std::array<std::string_view, 12> kPages{
-    "/",        "/dlq",   "/dlq/items", "/operations", "/operations/{id}", "/events", "/events/{id}", "/generations",
-    "/workers", "/sinks", "/storage",   "/audit"};
+constexpr std::array<std::string_view, 14> kPages{"/",
+                                                  "/wall",
+                                                  "/dlq",
+                                                  "/dlq/items",
+                                                  "/dlq/groups/{fingerprint}",
+                                                  "/operations",
+                                                  "/operations/{id}",
+                                                  "/events",
+                                                  "/events/{id}",
+                                                  "/generations",
+                                                  "/workers",
+                                                  "/sinks",
+                                                  "/storage",
+                                                  "/audit"};
 
 // Whoever typed an address wrongly sees the console say so; a program gets a problem.
 Response nothing_at(const Call& call, const std::string& prefix) {

@@ -9,7 +9,9 @@
 #include "core/utf8.hpp"
 #include "http/message.hpp"
 #include "http/router.hpp"
+#include "ops/publish_trace.hpp"
 #include "ops/webhook.hpp"
+#include "telemetry/messaging.hpp"
 
 namespace sluice::http {
 namespace {
@@ -74,9 +76,12 @@ void receive(PublishEndpoint& endpoint, const Hooks& hooks, const Call& call, Re
     return respond(problem(
         413, "too_large", "the payload must be at most " + std::to_string(endpoint.limits().payload_bytes) + " bytes"));
   }
+  // A trace begins here: a provider's own is a stranger's, whose sampling is not ours.
+  auto span = ops::begin_publish(endpoint.tracer(), {&*request, 1}, std::nullopt);
   auto event = endpoint.prepare(*std::move(request));
+  if (!event) telemetry::note_error(span.get(), event.error());
   if (!event) return respond(problem(event.error()));
-  endpoint.store({*std::move(event)}, stored, std::move(respond));
+  endpoint.store({*std::move(event)}, stored, std::move(respond), std::move(span));
 }
 
 }  // namespace

@@ -98,13 +98,15 @@ Result<std::string> list_operations(Context& context, const Call& call) {
   SLUICE_CHECK(check_query(call, {"limit"}));
   SLUICE_TRY(const auto limit, number_parameter(call, "limit", 50, 1, ops::kMaxPage));
   SLUICE_TRY(const auto found, ops::list_operations(context.store, limit));
-  return ops::to_json(found);
+  SLUICE_TRY(const auto now, ops::now(context.store));
+  return ops::to_json(found, now);
 }
 
 Result<std::string> show_operation(Context& context, const Call& call) {
   SLUICE_TRY(const auto id, id_of(call));
   SLUICE_TRY(const auto found, ops::find_operation(context.store, id));
-  return ops::to_json(found);
+  SLUICE_TRY(const auto now, ops::now(context.store));
+  return ops::to_json(found, now);
 }
 
 Result<std::string> items(Context& context, const Call& call) {

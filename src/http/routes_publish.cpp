@@ -11,7 +11,9 @@
 #include "http/message.hpp"
 #include "ops/event_json.hpp"
 #include "ops/publish_request.hpp"
+#include "ops/publish_trace.hpp"
 #include "telemetry/log.hpp"
+#include "telemetry/messaging.hpp"
 
 namespace sluice::http {
 namespace {
@@ -61,7 +63,9 @@ Result<PublishBody> read_one(Result<CloudEvent> event) {
   return read_cloudevents({*std::move(event)}, false);
 }
 
-std::optional<Result<PublishBody>> read_by_type(const Request& request) {
+}  // namespace
+
+std::optional<Result<PublishBody>> read_publish(const Request& request) {
   const std::string media = media_type(request);
   if (media == cloudevents::kStructured) return read_one(cloudevents::decode_structured(request.body));
   if (media == cloudevents::kBatch) {
@@ -77,14 +81,7 @@ std::optional<Result<PublishBody>> read_by_type(const Request& request) {
   return read_envelopes(request.body);
 }
 
-// What an instrumented client sends with every request belongs to events that carry no trace of their own.
-void continue_trace(const Request& request, PublishBody& body) {
-  const auto traceparent = request.header("traceparent");
-  if (!traceparent || !check_trace_context(*traceparent)) return;
-  for (ops::PublishRequest& event : body.events) {
-    if (!event.trace_context) event.trace_context = std::string{*traceparent};
-  }
-}
+namespace {
 
 constexpr std::size_t kListedIds = 20;
 
@@ -146,20 +143,16 @@ void publish(PublishEndpoint& endpoint, const Call& call, Respond respond) {
   }
   if (!*body) return respond(problem((*body).error()));
   const bool many = (*body)->many;
+  auto span = ops::begin_publish(endpoint.tracer(), (*body)->events, call.request.header("traceparent"));
   auto events = prepare(endpoint, **std::move(body));
+  if (!events) telemetry::note_error(span.get(), events.error());
   if (!events) return respond(problem(events.error()));
   // An empty batch is a batch.
   if (events->empty()) return respond(json_response(200, R"({"events":[],"count":0})"));
-  endpoint.store(*std::move(events), many ? stored_many : stored_one, std::move(respond));
+  endpoint.store(*std::move(events), many ? stored_many : stored_one, std::move(respond), std::move(span));
 }
 
 }  // namespace
-
-std::optional<Result<PublishBody>> read_publish(const Request& request) {
-  auto body = read_by_type(request);
-  if (body && *body) continue_trace(request, **body);
-  return body;
-}
 
 Error at_event(Error error, std::size_t index, const PublishBody& body) {
   if (body.cloudevents) error = ops::in_terms_of_attributes(std::move(error));
@@ -182,15 +175,20 @@ Result<store::NewEvent> PublishEndpoint::prepare(ops::PublishRequest request) {
   return publishing.prepare(std::move(request), generation);
 }
 
-void PublishEndpoint::store(std::vector<store::NewEvent> events, Stored stored, Respond respond) {
-  queue_.submit(std::move(events),
-                [this, stored = std::move(stored), respond = std::move(respond)](
-                    std::span<const store::NewEvent> own, const ops::PublishQueue::Outcomes& outcomes) {
-                  count(own, outcomes);
-                  if (!outcomes) return respond(problem(explained(outcomes.error(), own)));
-                  log(own, *outcomes);
-                  answer(own, *outcomes, stored, respond);
-                });
+void PublishEndpoint::store(std::vector<store::NewEvent> events, Stored stored, Respond respond,
+                            std::unique_ptr<Span> span) {
+  ops::describe(span.get(), events);
+  queue_.submit(
+      std::move(events),
+      [this, stored = std::move(stored), respond = std::move(respond), shared = std::shared_ptr<Span>{std::move(span)}](
+          std::span<const store::NewEvent> own, const ops::PublishQueue::Outcomes& outcomes) mutable {
+        const std::shared_ptr<Span> ending = std::move(shared);
+        count(own, outcomes);
+        if (!outcomes) telemetry::note_error(ending.get(), outcomes.error());
+        if (!outcomes) return respond(problem(explained(outcomes.error(), own)));
+        log(own, *outcomes, ending ? ending->traceparent() : std::string_view{});
+        answer(own, *outcomes, stored, respond);
+      });
 }
 
 Result<void> PublishEndpoint::show_stored(std::vector<store::NewEvent>& events,
@@ -230,12 +228,12 @@ void PublishEndpoint::count(std::span<const store::NewEvent> events,
   if (again > 0) options_.on_outcome("duplicate", again);
 }
 
-void PublishEndpoint::log(std::span<const store::NewEvent> events,
-                          std::span<const store::PublishOutcome> outcomes) const {
+void PublishEndpoint::log(std::span<const store::NewEvent> events, std::span<const store::PublishOutcome> outcomes,
+                          std::string_view span) const {
   if (!options_.logger.enabled(telemetry::Level::info)) return;
   for (std::size_t i = 0; i < events.size(); ++i) {
     telemetry::log_published(options_.logger.with_generation(events[i].generation), events[i].envelope,
-                             outcomes[i] == store::PublishOutcome::published);
+                             outcomes[i] == store::PublishOutcome::published, span);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include <sluice/tracer.hpp>
 #include "host/entropy.hpp"
 #include "http/message.hpp"
 #include "http/router.hpp"
@@ -41,6 +42,7 @@ struct PublishEndpointOptions {
   std::function<void(std::string_view outcome, std::size_t events)> on_outcome{};
   /// Looks up what was there before, and may block: off the queue's thread. None: on it.
   std::function<bool(std::function<void()>)> elsewhere{};
+  Tracer* tracer = nullptr;  ///< none: nothing is traced
 };
 
 class PublishEndpoint {
@@ -53,9 +55,10 @@ class PublishEndpoint {
 
   /// Makes the answer to events that are stored, as the store holds them. In the order of the events.
   using Stored = std::function<Response(std::span<const store::NewEvent>, std::span<const store::PublishOutcome>)>;
-  /// Answers once the events are stored, all or none of them; an error is answered as a problem.
-  void store(std::vector<store::NewEvent> events, Stored stored, Respond respond);
+  /// Answers once the events are stored, all or none of them; an error is answered as a problem. The span ends then.
+  void store(std::vector<store::NewEvent> events, Stored stored, Respond respond, std::unique_ptr<Span> span);
 
+  [[nodiscard]] Tracer* tracer() const { return options_.tracer; }
   [[nodiscard]] const EnvelopeLimits& limits() const { return options_.limits; }
   [[nodiscard]] Timestamp now() const { return options_.entropy.clock(); }
 
@@ -65,7 +68,8 @@ class PublishEndpoint {
   void answer(std::span<const store::NewEvent> events, std::span<const store::PublishOutcome> outcomes,
               const Stored& stored, Respond respond);
   void count(std::span<const store::NewEvent> events, const ops::PublishQueue::Outcomes& outcomes) const;
-  void log(std::span<const store::NewEvent> events, std::span<const store::PublishOutcome> outcomes) const;
+  void log(std::span<const store::NewEvent> events, std::span<const store::PublishOutcome> outcomes,
+           std::string_view span) const;
 
   ops::PublishQueue& queue_;
   store::Administering& store_;

@@ -10,6 +10,7 @@
 #include "ops/audit.hpp"
 #include "ops/doctor.hpp"
 #include "ops/event_query.hpp"
+#include "ops/history.hpp"
 #include "ops/ladder.hpp"
 #include "ops/overview.hpp"
 #include "ops/schema.hpp"
@@ -39,6 +40,16 @@ Result<std::string> overview(Context& context, const Call& call) {
   return context.overview(window);
 }
 
+Result<std::string> history(Context& context, const Call& call) {
+  SLUICE_CHECK(check_query(call, {"window", "kind", "name"}));
+  const auto text = [&call](std::string_view name, std::string_view fallback) {
+    return call.request.parameter(name).value_or(std::string{fallback});
+  };
+  SLUICE_TRY(const auto request,
+             ops::history_request(text("window", "1h"), text("kind", "all"), call.request.parameter("name")));
+  return ops::report_history(context.store, request);
+}
+
 Result<std::string> storage(Context& context, const Call&) {
   SLUICE_TRY(const auto report, ops::report_storage(context.store, context.retention));
   return ops::to_json(report);
@@ -55,7 +66,9 @@ Result<std::string> status(Context& context, const Call&) {
 }
 
 Result<std::string> doctor(Context& context, const Call&) {
-  return ops::to_json(ops::examine(context.store, {context.retention, context.entropy.clock}));
+  return ops::to_json(ops::examine(
+      context.store,
+      {.retention = context.retention, .clock = context.entropy.clock, .dead_letters = context.dead_letters}));
 }
 
 Result<std::string> workers(Context& context, const Call&) {
@@ -90,7 +103,7 @@ Result<std::string> audit(Context& context, const Call& call) {
   request.filter.surface = text("surface");
   request.filter.action = text("action");
   if (const auto id = call.request.parameter("event_id")) {
-    SLUICE_TRY(request.filter.event_id, Uuid::parse(*id, "event_id"));
+    SLUICE_TRY(request.filter.event_id, ops::whole_id(context.store, *id, "event_id"));
   }
   SLUICE_CHECK(take_time(context, call, "since", request.filter.since));
   SLUICE_CHECK(take_time(context, call, "until", request.filter.until));
@@ -135,7 +148,7 @@ std::vector<Route> system_routes(Context& context) {
           reading_route(context, "/v1/status", status),   reading_route(context, "/v1/doctor", doctor),
           reading_route(context, "/v1/workers", workers), reading_route(context, "/v1/subscriptions", subscriptions),
           reading_route(context, "/v1/storage", storage), reading_route(context, "/v1/audit", audit),
-          reading_route(context, "/v1/ladder", ladder)};
+          reading_route(context, "/v1/ladder", ladder),   reading_route(context, "/v1/history", history)};
 }
 
 std::vector<Route> probe_routes(Context& context) {

@@ -75,6 +75,7 @@ runtime::SupervisorOptions supervisor_options(const ListenerOptions& options, Ge
   made.patrol.interval = options.patrol_interval;
   made.patrol.overlooked_after = options.patrol_overlooked_after;
   made.patrol.settled_again = options.patrol_settled_again;
+  made.tracer = options.tracer.get();
   return made;
 }
 

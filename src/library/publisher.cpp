@@ -12,6 +12,7 @@
 #include "store/postgres/postgres_store.hpp"
 #include "store/sqlite/sqlite_store.hpp"
 #include "telemetry/log.hpp"
+#include "telemetry/messaging.hpp"
 
 namespace sluice {
 
@@ -19,11 +20,36 @@ namespace {
 
 using Outcomes = std::vector<store::PublishOutcome>;
 
-void log_published(const telemetry::Logger& logger, std::span<const EventEnvelope> events, const Outcomes& outcomes) {
+void log_published(const telemetry::Logger& logger, const std::vector<store::NewEvent>& events,
+                   const Outcomes& outcomes, std::string_view span) {
   if (!logger.enabled(telemetry::Level::info)) return;
   for (std::size_t i = 0; i < events.size(); ++i) {
-    telemetry::log_published(logger, events[i], outcomes[i] == store::PublishOutcome::published);
+    telemetry::log_published(logger, events[i].envelope, outcomes[i] == store::PublishOutcome::published, span);
   }
+}
+
+// The span of this call; stamps the events that have no trace context of their own.
+std::unique_ptr<Span> trace_publish(Tracer& tracer, std::vector<store::NewEvent>& events) {
+  std::vector<std::string_view> own;
+  telemetry::PublishStart start{.event_type = events.front().envelope.event_type()};
+  for (const store::NewEvent& event : events) {
+    if (event.envelope.trace_context()) own.emplace_back(*event.envelope.trace_context());
+    if (event.envelope.event_type() != start.event_type) start.event_type = {};
+  }
+  start.own = own;
+  start.events = events.size();
+  auto span = telemetry::start_publish(tracer, start);
+  if (!span) return nullptr;
+  if (span->recording()) {
+    if (events.size() == 1) span->set("messaging.message.id", events.front().envelope.event_id().to_string());
+    span->set("sluice.generation", events.front().generation);
+  }
+  for (store::NewEvent& event : events) {
+    if (!event.envelope.trace_context()) {
+      event.envelope = event.envelope.with_trace_context(std::string{span->traceparent()});
+    }
+  }
+  return span;
 }
 
 }  // namespace
@@ -38,8 +64,8 @@ Result<PublisherOptions> PublisherOptions::from_environment() {
 
 class EventPublisher::Impl {
  public:
-  Impl(library::OpenedStore opened, Generation generation, telemetry::Logger logger)
-      : opened_(std::move(opened)), generation_(generation), logger_(std::move(logger)) {}
+  Impl(library::OpenedStore opened, Generation generation, telemetry::Logger logger, std::shared_ptr<Tracer> tracer)
+      : opened_(std::move(opened)), generation_(generation), logger_(std::move(logger)), tracer_(std::move(tracer)) {}
 
   Result<std::vector<store::NewEvent>> stamped(std::span<const EventEnvelope> events, const Routing& routing) const {
     SLUICE_TRY(auto channel, compose_channel(generation_, routing.processing_class));
@@ -69,9 +95,11 @@ class EventPublisher::Impl {
   Result<void> publish(std::span<const EventEnvelope> events, const Routing& routing, Write write) {
     SLUICE_TRY(auto ready, stamped(events, routing));
     SLUICE_CHECK(check_generation());
+    const auto span = tracer_ && !ready.empty() ? trace_publish(*tracer_, ready) : nullptr;
     const Result<Outcomes> outcomes = write(ready);
+    if (!outcomes) telemetry::note_error(span.get(), outcomes.error());
     if (!outcomes) return outcomes.error();
-    log_published(logger_, events, *outcomes);
+    log_published(logger_, ready, *outcomes, span ? span->traceparent() : std::string_view{});
     return {};
   }
 
@@ -90,6 +118,7 @@ class EventPublisher::Impl {
   Generation generation_;
   std::atomic<bool> generation_exists_ = false;
   telemetry::Logger logger_;
+  std::shared_ptr<Tracer> tracer_;  // none: nothing is traced
   std::mutex mutex_;
   UuidV7Sequence ids_;
 };
@@ -99,7 +128,8 @@ Result<EventPublisher> EventPublisher::open(PublisherOptions options) {
   SLUICE_TRY(auto opened, library::open_store(options.store, options.connections));
   SLUICE_TRY(const auto generation, library::resolve_generation(options.generation, *opened.store));
   auto logger = library::make_logger({options.service, options.environment, options.log}, generation);
-  return EventPublisher{std::make_unique<Impl>(std::move(opened), generation, std::move(logger))};
+  return EventPublisher{
+      std::make_unique<Impl>(std::move(opened), generation, std::move(logger), std::move(options.tracer))};
 }
 
 EventPublisher::EventPublisher(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

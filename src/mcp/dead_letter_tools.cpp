@@ -32,6 +32,7 @@ Result<std::string> list_events(const Call& call) {
   SLUICE_TRY(const auto counted, ops::count_dead(call.context.store, filter, kShownCountCap));
   ops::ListRequest request;
   request.filter = std::move(filter);
+  request.filter.heads_only = true;
   request.limit = static_cast<int>(*call.arguments.integer("limit"));
   request.cursor = call.arguments.text("cursor");
   SLUICE_TRY(const auto list, ops::list_dead(call.context.store, request));
@@ -49,7 +50,8 @@ Result<std::string> list_groups(const Call& call) {
 }
 
 Result<std::string> show_event(const Call& call) {
-  SLUICE_TRY(const auto story, ops::tell_story(call.context.store, call.arguments.uuid("event_id")));
+  SLUICE_TRY(const auto id, call.event_id());
+  SLUICE_TRY(const auto story, ops::tell_story(call.context.store, id));
   return ops::redacted_json(story, call.context.redaction);
 }
 
@@ -99,9 +101,24 @@ std::string groups_schema() {
                  {"omitted", integer("groups that are not shown")}});
 }
 
+std::string attempt_schema() {
+  return object({{"number", integer("counts over all replays; a gap: left out")},
+                 {"replay", integer("how often the event had been replayed by then")},
+                 {"handler_name", nullable(text())},
+                 {"worker", text()},
+                 {"started_at", time()},
+                 {"duration_ms", number()},
+                 {"outcome", choice({"handled", "failed", "expired"})},
+                 {"status_code", nullable(integer("what the receiver answered"))},
+                 {"error", nullable(text("untrusted"))},
+                 {"response", nullable(text("untrusted"))},
+                 {"trace_id", nullable(text())}});
+}
+
 std::string detail_schema() {
   const std::string handler = object({{"handler_name", text()},
-                                      {"state", choice({"handled", "waiting", "out_of_attempts"})},
+                                      {"state", choice({"handled", "waiting", "out_of_attempts", "set_aside"},
+                                                       "set_aside: the last replay went to another handler alone")},
                                       {"handled_at", nullable(time())},
                                       {"attempts", integer("failed ones, since the last replay")},
                                       {"due", nullable(time())},
@@ -133,7 +150,8 @@ std::string detail_schema() {
        {"channel", text()},
        {"content_class", text()},
        {"ordering_key", nullable(text())},
-       {"attempts", integer("since the last replay")},
+       {"attempts", integer("failed ones, since the last replay")},
+       {"attempts_made", integer("of a delivered event, also the one that succeeded")},
        {"last_error", nullable(text("untrusted"))},
        {"error_class", nullable(text())},
        {"fingerprint", nullable(text())},
@@ -158,7 +176,8 @@ std::string detail_schema() {
                                   {"event_id", nullable(uuid("the event of its ordering key that goes first"))},
                                   {"handlers", list(text())},
                                   {"detail", text()}}),
-                          "what a pending event waits for; empty in other states")}});
+                          "what a pending event waits for; empty in other states")},
+       {"attempt_log", list(attempt_schema(), "what each attempt did: the first and the latest, over all replays")}});
 }
 
 std::vector<Parameter> list_parameters() {
@@ -168,7 +187,7 @@ std::vector<Parameter> list_parameters() {
 }
 
 std::vector<Parameter> event_parameter() {
-  return {{"event_id", Type::uuid, true, "The event, by event_id of list_dlq_events"}};
+  return {{"event_id", Type::event_id, true, "The event, by event_id of list_dlq_events, or at least 8 digits of its beginning"}};
 }
 
 Tool list_tool(std::string_view name, std::string_view title, std::string_view first) {

@@ -23,6 +23,9 @@ Members operation_members() {
       {"state", choice({"planned", "running", "paused", "stopped", "cancelled", "finished"},
                        "stopped: ended by itself because too many failed again, note says how many; finished: every "
                        "event has its outcome")},
+      {"phase", nullable(choice({"canary", "rest", "settling"},
+                                "of one that runs or is paused; settling: every event was taken, the last are being "
+                                "delivered"))},
       {"filter", text("as it was asked for")},
       {"to_generation", nullable(integer())},
       {"total", integer("events in the frozen set")},
@@ -35,6 +38,8 @@ Members operation_members() {
       {"rate", integer("events per second; 0: no limit")},
       {"canary", integer("so many first, the rest only when they went well; 0: none")},
       {"stop_percent", integer("stops when more than this share fails again")},
+      {"per_second", nullable(number("events with an outcome per second, on average since it started"))},
+      {"eta_seconds", nullable(integer("until it is over, at that pace"))},
       {"actor", text("who planned it; once started: who started it")},
       {"surface", text()},
       {"reason", text()},
@@ -80,6 +85,8 @@ std::string operation_schema() { return object(operation_members()); }
 
 std::string plan_schema() {
   Members members = operation_members();
+  members.emplace_back("overlaps", list(object({{"operation_id", uuid()}, {"filter", text()}, {"events", integer()}}),
+                                        "operations under way that have the same events before them"));
   members.emplace_back("token", nullable(uuid("for execute_replay_plan; null: nothing matches")));
   members.emplace_back("preview", nullable(preview_schema()));
   members.emplace_back("rows_left", integer("events that this server may still replay"));
@@ -89,8 +96,10 @@ std::string plan_schema() {
 Result<std::string> replay(const Call& call) {
   Allowance& allowance = call.context.allowance;
   SLUICE_CHECK(allowance.check_rows(1));
-  auto report =
-      ops::replay_event(call.context.store, call.arguments.uuid("event_id"), call.to_generation(), call.audited());
+  SLUICE_TRY(const auto id, call.event_id());
+  const auto handler = call.arguments.text("handler");
+  auto report = handler ? ops::replay_to_handler(call.context.store, {id, *handler, call.to_generation()}, call.audited())
+                        : ops::replay_event(call.context.store, id, call.to_generation(), call.audited());
   // A lost answer counts: the event may have been replayed.
   if (report || report.error().retry == Retry::in_doubt) allowance.spend(1);
   if (!report) {
@@ -121,8 +130,10 @@ Tool replay_tool(std::string_view name, std::string_view title, std::string_view
               "whatever they do outside. Use it when the cause is gone, to try one event before plan_replay replays "
               "the others of its group. The audit keeps your name and the reason. Next: get_dlq_event_detail until "
               "status is delivered, or failed again.",
-          {{"event_id", Type::uuid, true, "The event, by event_id of list_dlq_events"},
+          {{"event_id", Type::event_id, true, "The event, by event_id of list_dlq_events, or at least 8 digits of its beginning"},
            {"reason", Type::reason, true, kReasonWords},
+           {"handler", Type::text, false,
+            "This handler alone runs, also when it has handled the event; the others stay as they are"},
            {"to_generation", Type::integer, false, kGenerationWords, 1}},
           replay_schema(),
           {.read_only = false, .destructive = true, .idempotent = false, .open_world = true},
@@ -203,7 +214,8 @@ Result<std::string> execute(const Call& call) {
 
 Result<std::string> show_operation(const Call& call) {
   SLUICE_TRY(const auto operation, ops::find_operation(call.context.store, call.arguments.uuid("operation_id")));
-  return ops::to_json(operation);
+  SLUICE_TRY(const auto now, ops::now(call.context.store));
+  return ops::to_json(operation, now);
 }
 
 std::vector<Parameter> execute_parameters() {

@@ -29,6 +29,7 @@ std::string text(std::string_view description) { return string_of({}, descriptio
 std::string uuid(std::string_view description) { return string_of("uuid", description); }
 std::string time(std::string_view description) { return string_of("date-time", description); }
 std::string integer(std::string_view description) { return described(of_type("integer"), description); }
+std::string number(std::string_view description) { return described(of_type("number"), description); }
 std::string boolean(std::string_view description) { return described(of_type("boolean"), description); }
 std::string anything(std::string_view description) { return described({}, description); }
 

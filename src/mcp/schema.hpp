@@ -12,6 +12,7 @@ std::string text(std::string_view description = {});
 std::string uuid(std::string_view description = {});
 std::string time(std::string_view description = {});  ///< ISO 8601
 std::string integer(std::string_view description = {});
+std::string number(std::string_view description = {});
 std::string boolean(std::string_view description = {});
 std::string choice(const std::vector<std::string_view>& values, std::string_view description = {});
 /// Any JSON value.

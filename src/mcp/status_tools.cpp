@@ -3,6 +3,7 @@
 #include "core/try.hpp"
 #include "mcp/schema.hpp"
 #include "mcp/tool.hpp"
+#include "ops/ladder.hpp"
 #include "ops/status_report.hpp"
 
 namespace sluice::mcp {
@@ -86,6 +87,29 @@ std::string status_schema() {
                                     "what this server allows")}});
 }
 
+Result<std::string> show_ladder(const Call& call) {
+  SLUICE_TRY(const auto report, ops::report_ladder(call.context.store));
+  return ops::to_json(report);
+}
+
+std::string ladder_schema() {
+  const std::string step = choice({"partition", "relay", "move"});
+  const std::string trigger = object({{"trigger", text()},
+                                      {"unit", choice({"rows", "seconds", "share"})},
+                                      {"value", nullable(number("null: nothing was measured"))},
+                                      {"threshold", number("the trigger is above it, not at it")},
+                                      {"since", nullable(time("it has been above ever since"))},
+                                      {"due", boolean()},
+                                      {"step", step}});
+  return object({{"store", text()},
+                 {"now", time("the store's clock")},
+                 {"stage", choice({"embedded", "one_table", "partitioned"})},
+                 {"known_since", time("the hourly history goes back to here without a gap")},
+                 {"due", nullable(object({{"step", step}, {"command", text()}, {"cost", text()}}))},
+                 {"why", text("one sentence, whether or not a step is due")},
+                 {"triggers", list(trigger)}});
+}
+
 }  // namespace
 
 std::vector<Tool> status_tools() {
@@ -98,7 +122,17 @@ std::vector<Tool> status_tools() {
            {},
            status_schema(),
            {},
-           show_status}};
+           show_status},
+          {"ladder_status",
+           "Show how near the store is to its limits",
+           "Shows each trigger of the ladder (partitions, a broker, another database) with its value, its threshold and "
+           "since when it is above, and the step that is due, if any, with its command and what it costs. Use it when "
+           "deliveries are slow or the store is large. It changes nothing, and you cannot take the step: tell a person "
+           "the command.",
+           {},
+           ladder_schema(),
+           {},
+           show_ladder}};
 }
 
 }  // namespace sluice::mcp

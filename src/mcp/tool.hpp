@@ -11,6 +11,8 @@
 #include "host/entropy.hpp"
 #include "mcp/agent.hpp"
 #include "ops/arguments.hpp"
+#include "ops/event_change.hpp"
+#include "ops/event_query.hpp"
 #include "ops/schema.hpp"
 
 namespace sluice::mcp {
@@ -27,6 +29,7 @@ struct Context {
   std::optional<Generation> generation;  ///< where replays go by default; none: the store's newest live one
   /// Called with each operation that was started, so that somebody carries it out.
   std::function<void(const Uuid& operation)> carry_out;
+  ops::EditPolicy edit{};  ///< of payloads of dead letters
 };
 
 struct Call {
@@ -38,6 +41,10 @@ struct Call {
   [[nodiscard]] std::optional<Generation> to_generation() const {
     const auto wanted = arguments.integer("to_generation");
     return wanted ? wanted : context.generation;
+  }
+  /// The argument `event_id`, whole.
+  [[nodiscard]] Result<Uuid> event_id() const {
+    return ops::whole_id(context.store, *arguments.text("event_id"), "event_id");
   }
   /// With the argument `reason`, where the tool has one.
   [[nodiscard]] store::Actor audited() const { return {actor, "mcp", arguments.text("reason").value_or("")}; }
@@ -65,6 +72,7 @@ struct Tool {
 std::vector<Tool> dead_letter_tools();
 std::vector<Tool> replay_tools();
 std::vector<Tool> plan_tools();
+std::vector<Tool> event_tools();
 std::vector<Tool> status_tools();
 
 /// Every tool, in the order of the list.

@@ -51,7 +51,7 @@ std::string answer(const Result<std::string>& outcome) {
 const std::vector<Tool>& all_tools() {
   static const std::vector<Tool> all = [] {
     std::vector<Tool> tools;
-    for (const auto& group : {dead_letter_tools, replay_tools, plan_tools, status_tools}) {
+    for (const auto& group : {dead_letter_tools, replay_tools, event_tools, plan_tools, status_tools}) {
       for (Tool& tool : group()) tools.push_back(std::move(tool));
     }
     return tools;

@@ -19,8 +19,10 @@ class ToolboxTest : public ToolFixture {};
 TEST_F(ToolboxTest, OffersTheToolsOfTheRunbookByName) {
   EXPECT_THAT(names(Toolbox{context}.list()),
               testing::ElementsAre("list_dlq_events", "get_dlq_event_detail", "list_failed_outbox_rows",
-                                   "list_failure_clusters", "replay_dlq_event", "replay_outbox_row", "plan_replay",
-                                   "execute_replay_plan", "get_operation", "get_status"));
+                                   "list_failure_clusters", "replay_dlq_event", "replay_outbox_row", "run_event_now",
+                                   "reschedule_event", "cancel_event", "resend_event", "edit_and_replay_event",
+                                   "plan_replay", "execute_replay_plan", "get_operation", "get_status",
+                                   "ladder_status"));
 }
 
 TEST_F(ToolboxTest, EveryToolIsDescribedAndAnnotatedInFull) {
@@ -54,6 +56,14 @@ TEST_F(ToolboxTest, GetStatusTellsWhatIsAllowed) {
             R"json("max_rate":50})json");
 }
 
+TEST_F(ToolboxTest, LadderStatusSaysWhatIsDue) {
+  const Answered answered = call("ladder_status");
+  EXPECT_FALSE(answered.failed);
+  EXPECT_EQ(answered.text("stage"), "embedded");
+  EXPECT_EQ(answered.raw("due"), "null");
+  EXPECT_NE(answered.text("why"), "");
+}
+
 class ReadOnlyTest : public ToolFixture {
  protected:
   ReadOnlyTest() : ToolFixture({true, 100, 50}) {}
@@ -62,7 +72,7 @@ class ReadOnlyTest : public ToolFixture {
 TEST_F(ReadOnlyTest, NothingThatChangesIsOfferedOrDone) {
   EXPECT_THAT(names(Toolbox{context}.list()),
               testing::ElementsAre("list_dlq_events", "get_dlq_event_detail", "list_failed_outbox_rows",
-                                   "list_failure_clusters", "get_operation", "get_status"));
+                                   "list_failure_clusters", "get_operation", "get_status", "ladder_status"));
   fail_some(1);
   const std::string id = test::id_of(1).to_string();
   const Answered refused = call("replay_dlq_event", R"({"event_id":")" + id + R"(","reason":"because"})");

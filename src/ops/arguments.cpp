@@ -7,6 +7,7 @@
 
 #include "core/json_object.hpp"
 #include "core/try.hpp"
+#include "ops/event_query.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -19,6 +20,8 @@ std::string_view json_type(Type type) {
       return "integer";
     case Type::boolean:
       return "boolean";
+    case Type::object:
+      return "object";
     case Type::uuids:
     case Type::texts:
       return "array";
@@ -26,6 +29,7 @@ std::string_view json_type(Type type) {
     case Type::any_text:
     case Type::reason:
     case Type::uuid:
+    case Type::event_id:
       break;
   }
   return "string";
@@ -116,6 +120,11 @@ Result<void> Arguments::take(const Parameter& parameter, std::string_view raw, c
     flags_.emplace(parameter.name, raw == "true");
     return {};
   }
+  if (parameter.type == Type::object) {
+    if (!raw.starts_with('{')) return refused(parameter, "a JSON object");
+    texts_.emplace(parameter.name, raw);
+    return {};
+  }
   if (parameter.type == Type::integer) {
     SLUICE_TRY(const auto number, read_integer(parameter, raw));
     integers_.emplace(parameter.name, number);
@@ -136,6 +145,7 @@ Result<void> Arguments::take(const Parameter& parameter, std::string_view raw, c
     uuids_.emplace(parameter.name, *id);
     return {};
   }
+  if (parameter.type == Type::event_id) SLUICE_CHECK(id_digits(*text, parameter.name));
   const bool blank = text->find_first_not_of(" \t\r\n") == std::string::npos;
   if (blank) return refused(parameter, "a text that is not empty");
   if (text->size() > kMaxTextBytes) {

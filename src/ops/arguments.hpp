@@ -23,8 +23,10 @@ struct Parameter {
     any_text,  ///< also an empty or a long one, with whatever characters
     reason,    ///< why a change is made, checked as check_reason does; optional: as check_optional_reason does
     uuid,
+    event_id,  ///< a text: the id of an event, or its beginning (ops::whole_id)
     integer,
     boolean,
+    object,  ///< JSON text of an object, as it was written
     uuids,
     texts,
   };
@@ -50,6 +52,7 @@ class Arguments {
   static Result<Arguments> read(const std::vector<Parameter>& parameters, std::string_view json,
                                 const json::Limits& limits = {});
 
+  /// Also of an object.
   [[nodiscard]] std::optional<std::string> text(std::string_view name) const;
   [[nodiscard]] std::optional<std::int64_t> integer(std::string_view name) const;
   /// Of a required parameter of the type uuid.

@@ -9,6 +9,8 @@
 #include "core/words.hpp"
 #include "ops/audit.hpp"
 #include "ops/event_json.hpp"
+#include "ops/publish_trace.hpp"
+#include "telemetry/messaging.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -161,12 +163,16 @@ std::string to_json(const std::vector<store::FailureGroup>& groups) {
 }
 
 Result<store::ReplayReport> replay_event(store::Administering& store, const Uuid& id,
-                                         std::optional<Generation> to_generation, const store::Actor& actor) {
+                                         std::optional<Generation> to_generation, const store::Actor& actor,
+                                         Tracer* tracer) {
   SLUICE_CHECK(check_reason(actor.reason));
   if (!to_generation) {
     SLUICE_TRY(to_generation, store.default_generation());
   }
-  return store.replay(id, *to_generation, actor);
+  const auto span = begin_replay(tracer, store, id);
+  auto report = store.replay(id, *to_generation, actor);
+  if (!report) telemetry::note_error(span.get(), report.error());
+  return report;
 }
 
 Result<void> discard_event(store::Administering& store, const Uuid& id, const store::Actor& actor) {

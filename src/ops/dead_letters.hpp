@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <sluice/tracer.hpp>
 #include "ops/event_query.hpp"
 #include "store/administer.hpp"
 
@@ -72,9 +73,10 @@ std::string to_json(const std::vector<store::FailureGroup>& groups);
 // Replay, discard and restore of one dead letter.
 
 /// In place, into the given generation or else the store's newest live one. Needs a reason: the audit keeps
-/// it. conflict when the event is not a dead letter (any more).
+/// it. conflict when the event is not a dead letter (any more). With a tracer it is a span of the event's trace.
 Result<store::ReplayReport> replay_event(store::Administering& store, const Uuid& id,
-                                         std::optional<Generation> to_generation, const store::Actor& actor);
+                                         std::optional<Generation> to_generation, const store::Actor& actor,
+                                         Tracer* tracer = nullptr);
 
 std::string to_json(const store::ReplayReport& report);
 /// Both need a reason. conflict when the event is in no state for it.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "broker/broker.hpp"
+#include "core/dead_letter_levels.hpp"
 #include "store/administer.hpp"
 
 namespace sluice::ops {
@@ -150,6 +151,7 @@ struct DoctorOptions {
   std::function<Timestamp()> clock;                 ///< of this machine
   Duration longest_echo = std::chrono::seconds{2};  ///< a listener that has not heard itself by then is deaf
   broker::Broker* broker = nullptr;                 ///< that is configured; none: it is not looked at
+  DeadLetterLevels dead_letters{};
 };
 
 /// Looks at everything. A store that fails meanwhile is a finding too.

@@ -239,11 +239,18 @@ void judge_overdue(const DoctorFacts& facts, Findings& findings) {
                 help_overdue(first)});
 }
 
+// What is counted no further than kDeadLook reaches every level that can be set.
+Severity severity_of(const DeadTally& tally, const DeadLetterLevels& levels) {
+  const auto reached = [&](std::int64_t level) { return level > 0 && tally.unacknowledged >= level; };
+  if (reached(levels.critical)) return Severity::critical;
+  return reached(levels.warning) ? Severity::warning : Severity::info;
+}
+
 void judge_dead_letters(const DoctorFacts& facts, Findings& findings) {
   if (!facts.dead_letters) return;
   const DeadTally& tally = *facts.dead_letters;
   if (tally.unacknowledged == 0) return;
-  findings.add({FindingId::dead_letters, Severity::info,
+  findings.add({FindingId::dead_letters, severity_of(tally, facts.dead_letter_levels),
                 (tally.unacknowledged >= kDeadLook ? "at least " : "") + counted(tally.unacknowledged, "dead letter") +
                     (tally.unacknowledged == 1 ? " needs" : " need") + " review",
                 tally.acknowledged() > 0 ? in_words(tally) : "", "sluice dlq groups"});

@@ -16,6 +16,7 @@ class Gathering {
   Gathering(store::Administering& store, const DoctorOptions& options) : store_(store), options_(options) {
     facts_.store = store.display_name();
     facts_.retention = options.retention;
+    facts_.dead_letter_levels = options.dead_letters;
   }
 
   Result<DoctorFacts> run() {

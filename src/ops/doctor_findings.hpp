@@ -25,6 +25,7 @@ struct Hearing {
 struct DoctorFacts {
   std::string store;
   RetentionPolicies retention;
+  DeadLetterLevels dead_letter_levels{};
   std::optional<store::SchemaVersion> schema;
   std::vector<std::string> schema_damage;
   store::Diagnosis diagnosis;

@@ -25,6 +25,49 @@ std::optional<std::int64_t> microseconds(const std::optional<Duration>& duration
   return duration ? std::optional{duration->count()} : std::nullopt;
 }
 
+enum class History { shown, left_out };
+
+std::string event_json(JsonObject object, const store::EventRecord& event, History history) {
+  object.text("status", name(event.status))
+      .number("generation", event.generation)
+      .text("channel", event.channel)
+      .text("content_class", event.content_class)
+      .text("ordering_key", event.ordering_key)
+      .number("attempts", event.attempts)
+      .number("attempts_made", attempts_made(event))
+      .text("last_error", event.last_error)
+      .text("error_class", event.error_class)
+      .text("fingerprint", event.fingerprint)
+      .time("first_failed_at", event.first_failed_at);
+  if (history == History::shown) object.raw("failure_history", event.failure_history);
+  object.time("claimed_at", event.claimed_at)
+      .text("claimed_by", event.claimed_by)
+      .number("claim_seq", event.claim_seq)
+      .time("retry_after", event.retry_after)
+      .time("published_at", event.published_at)
+      .time("delivered_at", event.delivered_at)
+      .time("failed_at", event.failed_at)
+      .time("deleted_at", event.deleted_at)
+      .number("seq", event.seq);
+  if (event.unreadable) object.text("unreadable", *event.unreadable);
+  return object.str();
+}
+
+// The envelope's members in their pinned order, but the payload.
+JsonObject envelope_head(const EventEnvelope& envelope) {
+  JsonObject head;
+  head.uuid("event_id", envelope.event_id())
+      .text("event_type", envelope.event_type())
+      .number("event_version", envelope.event_version())
+      .time("occurred_at", envelope.occurred_at())
+      .text("source", envelope.source())
+      .text("target", envelope.target())
+      .uuid("workspace_id", envelope.workspace_id())
+      .text("idempotency_key", envelope.idempotency_key())
+      .text("trace_context", envelope.trace_context());
+  return head;
+}
+
 std::string summary_json(const store::EventRecord& event, const RedactionPolicy& policy) {
   const EventEnvelope& envelope = event.envelope;
   const auto error = event.last_error ? std::optional{redacted_error(*event.last_error, policy)} : std::nullopt;
@@ -56,6 +99,24 @@ std::string to_json(const store::HandledRecord& record) {
 
 std::string to_json(const Moment& moment) {
   return JsonObject{}.time("at", moment.at).text("what", moment.what).text("detail", moment.detail).str();
+}
+
+std::string to_json(const store::AttemptRecord& record) {
+  const Attempt& attempt = record.attempt;
+  const auto or_null = [](const std::string& text) { return text.empty() ? std::nullopt : std::optional{text}; };
+  return JsonObject{}
+      .number("number", record.number)
+      .number("replay", record.replay)
+      .text("handler_name", or_null(attempt.handler_name))
+      .text("worker", attempt.worker)
+      .time("started_at", attempt.started_at)
+      .raw("duration_ms", json_decimal(std::chrono::duration<double, std::milli>{attempt.took}.count()))
+      .text("outcome", name(attempt.outcome))
+      .raw("status_code", attempt.status_code == 0 ? "null" : std::to_string(attempt.status_code))
+      .text("error", or_null(attempt.error))
+      .text("response", or_null(attempt.response))
+      .text("trace_id", or_null(attempt.trace_id))
+      .str();
 }
 
 std::string to_json(const HandlerState& handler) {
@@ -94,39 +155,41 @@ std::string to_json(const store::AuditRecord& record) {
 }
 
 std::string to_json(const store::EventRecord& event) {
-  JsonObject object{event.envelope.to_json()};
-  object.text("status", name(event.status))
-      .number("generation", event.generation)
-      .text("channel", event.channel)
-      .text("content_class", event.content_class)
-      .text("ordering_key", event.ordering_key)
-      .number("attempts", event.attempts)
-      .text("last_error", event.last_error)
-      .text("error_class", event.error_class)
-      .text("fingerprint", event.fingerprint)
-      .time("first_failed_at", event.first_failed_at)
-      .raw("failure_history", event.failure_history)
-      .time("claimed_at", event.claimed_at)
-      .text("claimed_by", event.claimed_by)
-      .number("claim_seq", event.claim_seq)
-      .time("retry_after", event.retry_after)
-      .time("published_at", event.published_at)
-      .time("delivered_at", event.delivered_at)
-      .time("failed_at", event.failed_at)
-      .time("deleted_at", event.deleted_at)
-      .number("seq", event.seq);
-  if (event.unreadable) object.text("unreadable", *event.unreadable);
-  return object.str();
+  return event_json(JsonObject{event.envelope.to_json()}, event, History::shown);
 }
 
-std::string to_json(const EventStory& story) {
-  return JsonObject{to_json(story.event)}
+std::vector<std::string> event_heads(const std::vector<store::EventRecord>& events) {
+  std::vector<std::string> heads;
+  heads.reserve(events.size());
+  for (const store::EventRecord& event : events) {
+    heads.push_back(event_json(envelope_head(event.envelope), event, History::left_out));
+  }
+  return heads;
+}
+
+std::string heads_json(const std::vector<store::EventRecord>& events, const std::optional<std::string>& next_cursor) {
+  return JsonObject{}.array("events", event_heads(events)).text("next_cursor", next_cursor).str();
+}
+
+namespace {
+
+std::string story_json(std::string_view event, const EventStory& story) {
+  return JsonObject{event}
       .array("handled", each(story.handled))
       .array("audit", each(story.audit))
       .array("timeline", each(story.timeline))
       .array("handlers", each(story.handlers))
       .array("waits_for", each(story.waits_for))
+      .array("attempt_log", each(story.attempts))
       .str();
+}
+
+}  // namespace
+
+std::string to_json(const EventStory& story) { return story_json(to_json(story.event), story); }
+
+std::string payloadless_json(const EventStory& story) {
+  return story_json(event_json(envelope_head(story.event.envelope), story.event, History::shown), story);
 }
 
 std::string to_json(const EventList& list) {
@@ -158,9 +221,13 @@ std::string redacted_json(const EventStory& story, const RedactionPolicy& policy
   EventStory shown = story;
   shown.event = redacted(story.event, policy);
   for (HandlerState& handler : shown.handlers) handler.last_error = redacted_error(handler.last_error, policy);
+  for (store::AttemptRecord& record : shown.attempts) {
+    record.attempt.error = redacted_error(record.attempt.error, policy);
+    record.attempt.response = redacted_error(record.attempt.response, policy);
+  }
   const bool omitted = shown.event.envelope.payload().size() > kViewPayloadBytes;
   if (omitted) shown.event.envelope = with_payload(shown.event.envelope, "null");
-  shown.timeline = timeline(shown.event, shown.handled, shown.audit);
+  shown.timeline = timeline(shown.event, shown.handled, shown.audit, shown.attempts);
   return JsonObject{to_json(shown)}
       .number("payload_bytes", static_cast<std::int64_t>(story.event.envelope.payload().size()))
       .boolean("payload_omitted", omitted)

@@ -18,14 +18,20 @@ namespace sluice::ops {
 std::string to_json(const store::EventRecord& event);
 /// The event's members plus `handled`, `audit` and `timeline`.
 std::string to_json(const EventStory& story);
+/// The same without `payload`, for whoever takes it in another form.
+std::string payloadless_json(const EventStory& story);
 /// `{"events":[…],"next_cursor":…}`
 std::string to_json(const EventList& list);
+/// `{"events":[…],"next_cursor":…}` of events without `payload` and `failure_history`, which a list need not carry.
+std::vector<std::string> event_heads(const std::vector<store::EventRecord>& events);
+std::string heads_json(const std::vector<store::EventRecord>& events, const std::optional<std::string>& next_cursor);
 /// The envelope's members plus the routing and `outcome`: published, duplicate or, given none, `planned`.
 std::string to_json(const store::NewEvent& event, std::optional<store::PublishOutcome> outcome);
 
 std::string to_json(const store::AuditRecord& record);
 std::string to_json(const store::HandledRecord& record);
 std::string to_json(const Moment& moment);
+std::string to_json(const store::AttemptRecord& record);
 std::string to_json(const HandlerState& handler);
 
 // What a reader who is not trusted with payloads sees of events: a summary without any payload, and the whole

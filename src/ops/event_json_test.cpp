@@ -22,7 +22,7 @@ TEST(EventJson, TheFieldsOfARowArePinned) {
       R"("occurred_at":"2026-05-28T20:26:40.000000Z","source":"demo","target":null,"workspace_id":null,)"
       R"("payload":{"n": 12345678901234567890123},"idempotency_key":"0196b2f1-7c1e-7a3b-9d2e-000000000001",)"
       R"("trace_context":null,"status":"pending","generation":1,"channel":"outbox_gen_1","content_class":"default",)"
-      R"("ordering_key":null,"attempts":0,"last_error":null,"error_class":null,"fingerprint":null,)"
+      R"("ordering_key":null,"attempts":0,"attempts_made":0,"last_error":null,"error_class":null,"fingerprint":null,)"
       R"("first_failed_at":null,"failure_history":[],"claimed_at":null,"claimed_by":null,"claim_seq":0,)"
       R"("retry_after":null,"published_at":"2026-05-28T20:26:40.000000Z","delivered_at":null,"failed_at":null,"deleted_at":null,"seq":1})");
 }

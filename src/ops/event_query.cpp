@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <functional>
 #include <utility>
@@ -13,6 +14,8 @@ namespace sluice::ops {
 namespace {
 
 using store::EventFilter;
+
+constexpr std::size_t kIdDigits = 32;
 
 struct Reading {
   const std::string& key;
@@ -172,6 +175,37 @@ Result<void> check_page(int limit) {
   return invalid("limit", "limit must be from 1 to " + std::to_string(kMaxPage));
 }
 
+Result<std::string> id_digits(std::string_view given, std::string_view field) {
+  std::string digits;
+  for (const char c : given) {
+    if (c != '-') digits += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  const bool hex = digits.find_first_not_of("0123456789abcdef") == std::string::npos;
+  const bool whole = Uuid::parse(given, field).has_value();
+  if (!whole && (!hex || digits.size() < kShortestId || digits.size() >= kIdDigits)) {
+    return invalid(std::string{field}, std::string{field} + ": `" + std::string{given.substr(0, 64)} +
+                                           "` is not an event id: give a UUID, or its first " +
+                                           std::to_string(kShortestId) + " digits or more");
+  }
+  return digits;
+}
+
+Result<Uuid> whole_id(store::Administering& store, std::string_view given, std::string_view field) {
+  constexpr int kNamed = 5;
+  SLUICE_TRY(const auto digits, id_digits(given, field));
+  if (digits.size() == kIdDigits) return Uuid::parse(given, field);
+  SLUICE_TRY(const auto found, store.ids_from(digits, kNamed));
+  if (found.empty()) {
+    return Error{ErrorCode::not_found, Retry::never, "no event id begins with " + std::string{given}, std::string{field},
+                 {}};
+  }
+  if (found.size() == 1) return found.front();
+  std::string names;
+  for (const Uuid& id : found) names += (names.empty() ? "" : ", ") + id.to_string();
+  return invalid(std::string{field}, std::string{field} + ": `" + std::string{given} + "` begins several event ids: " +
+                                         names + (found.size() == kNamed ? ", …" : "") + "; give more digits");
+}
+
 Result<store::EventRecord> find_event(store::Administering& store, const Uuid& id) { return store.get_event(id); }
 
 Result<EventList> list_events(store::Administering& store, const ListRequest& request) {
@@ -237,7 +271,13 @@ Result<store::EventFilter> EventQuery::filter(Timestamp now) const {
 
 Result<store::EventFilter> EventQuery::filter(store::Administering& store) const {
   SLUICE_TRY(const auto now, store.now());
-  auto read = filter(now);
+  EventQuery whole = *this;
+  for (Word& word : whole.words_) {
+    if (word.key != "id") continue;
+    SLUICE_TRY(const auto id, whole_id(store, word.value, word.field));
+    word.value = id.to_string();
+  }
+  auto read = whole.filter(now);
   if (!read || read->fingerprint.empty()) return read;
   const auto word = std::find_if(words_.begin(), words_.end(), [](const Word& one) { return one.key == "fp"; });
   SLUICE_TRY(read->fingerprint, whole_fingerprint(store, read->fingerprint, word->field));

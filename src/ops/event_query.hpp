@@ -19,6 +19,16 @@ Result<void> check_page(int limit);
 /// A cursor that is a position: none for the first page.
 Result<std::optional<std::int64_t>> read_position(const std::optional<std::string>& cursor);
 
+/// So many digits of an id at least name an event.
+inline constexpr std::size_t kShortestId = 8;
+
+/// The digits of a whole id or of its beginning; the error names `field`. Nothing is looked up.
+Result<std::string> id_digits(std::string_view given, std::string_view field);
+
+/// The id that is meant: a whole one, or the beginning of exactly one, from kShortestId digits on. The error names
+/// `field`: not_found when no event begins so, invalid with the candidates when several do.
+Result<Uuid> whole_id(store::Administering& store, std::string_view given, std::string_view field);
+
 /// not_found when there is none.
 Result<store::EventRecord> find_event(store::Administering& store, const Uuid& id);
 
@@ -60,7 +70,7 @@ class EventQuery {
 
   /// The values read. `now` is what `2h` counts back from.
   [[nodiscard]] Result<store::EventFilter> filter(Timestamp now) const;
-  /// The same by the store's clock, with the whole of a fingerprint that was given by its beginning.
+  /// The same by the store's clock, with the whole of a fingerprint and of an id that were given by their beginnings.
   [[nodiscard]] Result<store::EventFilter> filter(store::Administering& store) const;
 
   [[nodiscard]] bool empty() const { return words_.empty(); }

@@ -1,6 +1,7 @@
 #include "ops/event_story.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <utility>
 
@@ -43,6 +44,8 @@ FailedCycle read_cycle(const std::vector<json::Member>& members) {
     if (name == "replayed_by") cycle.replayed_by = text_or_empty(value);
     if (name == "reason") cycle.reason = text_or_empty(value);
     if (name == "operation_id") cycle.operation_id = text_or_empty(value);
+    if (name == "handler") cycle.handler = text_or_empty(value);
+    if (name == "delivered_at") cycle.delivered_at = time_or_none(value);
   }
   return cycle;
 }
@@ -66,6 +69,7 @@ class Timeline {
 std::string replay_detail(const FailedCycle& cycle) {
   std::string detail = "by " + cycle.replayed_by;
   if (!cycle.operation_id.empty()) detail += " in operation " + cycle.operation_id;
+  if (!cycle.handler.empty()) detail += " to " + cycle.handler;
   if (!cycle.reason.empty()) detail += ": " + cycle.reason;
   return detail;
 }
@@ -73,12 +77,13 @@ std::string replay_detail(const FailedCycle& cycle) {
 void add_history(Timeline& line, const store::EventRecord& event, const std::vector<store::AuditRecord>& audit) {
   const auto audited = [&](const FailedCycle& cycle) {
     return std::any_of(audit.begin(), audit.end(), [&](const store::AuditRecord& record) {
-      return record.action == "replay" && record.at == cycle.replayed_at;
+      return (record.action == "replay" || record.action == "resend") && record.at == cycle.replayed_at;
     });
   };
   for (const FailedCycle& cycle : read_history(event.failure_history)) {
     const std::string label = "before replay " + std::to_string(cycle.cycle);
     line.add(cycle.first_failed_at, "first_failed", label);
+    line.add(cycle.delivered_at, "delivered", "before it was sent again");
     line.add(cycle.failed_at, "failed", label + ", " + counted(cycle.attempts, "attempt") + ": " + cycle.last_error);
     if (!audited(cycle)) line.add(cycle.replayed_at, "replayed", replay_detail(cycle));
   }
@@ -95,13 +100,27 @@ void add_current_cycle(Timeline& line, const store::EventRecord& event) {
       line.add(event.failed_at ? event.failed_at : event.claimed_at, "failed", failures);
       break;
     case Status::pending:
-      if (event.retry_after) line.add(event.retry_after, "due", event.attempts > 0 ? "next try after " + failures : "");
+      if (event.retry_after && !event.deleted_at) {
+        line.add(event.retry_after, "due", event.attempts > 0 ? "next try after " + failures : "");
+      }
       break;
     case Status::in_flight:
     case Status::delivered:
       line.add(event.claimed_at, "claimed", claim);
       break;
   }
+}
+
+std::string in_past_tense(const std::string& action) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kWords{{{"replay", "replayed"},
+                                                                                {"resend", "sent_again"},
+                                                                                {"reschedule", "rescheduled"},
+                                                                                {"cancel", "cancelled"},
+                                                                                {"edit", "edited"}}};
+  for (const auto& [verb, past] : kWords) {
+    if (action == verb) return std::string{past};
+  }
+  return action;
 }
 
 bool is_subscribed(const store::EventRecord& event, const std::vector<store::SubscriptionRecord>& subscriptions) {
@@ -165,7 +184,7 @@ StoppedSinks stopped_on_the_way(const std::vector<HandlerState>& handlers,
 
 Result<std::vector<Wait>> look_around(store::Administering& store, const store::EventRecord& event,
                                       const std::vector<HandlerState>& handlers, const store::Registry& registry) {
-  if (event.status != Status::pending) return std::vector<Wait>{};
+  if (event.status != Status::pending || event.deleted_at) return std::vector<Wait>{};
   SLUICE_TRY(const auto now, store.now());
   SLUICE_TRY(const auto blocker, store.key_blocker(event));
   SLUICE_TRY(auto workers, store.workers(kAliveWithin));
@@ -185,17 +204,43 @@ std::vector<FailedCycle> read_history(std::string_view failure_history) {
   return cycles;
 }
 
+int attempts_made(const store::EventRecord& event) {
+  return event.attempts + (event.status == Status::delivered ? 1 : 0);
+}
+
+std::string attempt_text(const store::AttemptRecord& record) {
+  const Attempt& attempt = record.attempt;
+  std::string text = attempt.handler_name.empty() ? "a handler" : attempt.handler_name;
+  switch (attempt.outcome) {
+    case AttemptOutcome::handled:
+      text += " handled it in " + brief_duration(attempt.took);
+      break;
+    case AttemptOutcome::failed:
+      text += " failed after " + brief_duration(attempt.took);
+      break;
+    case AttemptOutcome::expired:
+      text += ": the claim expired after " + brief_duration(attempt.took);
+      break;
+  }
+  if (!attempt.error.empty() && attempt.outcome == AttemptOutcome::failed) return text + ": " + attempt.error;
+  return attempt.status_code == 0 ? text : text + ", answer " + std::to_string(attempt.status_code);
+}
+
 std::vector<Moment> timeline(const store::EventRecord& event, const std::vector<store::HandledRecord>& handled,
-                             const std::vector<store::AuditRecord>& audit) {
+                             const std::vector<store::AuditRecord>& audit,
+                             const std::vector<store::AttemptRecord>& attempts) {
   Timeline line;
   line.add(event.envelope.occurred_at(), "occurred", "in " + event.envelope.source());
   line.add(event.published_at, "published",
            "generation " + std::to_string(event.generation) + ", channel " + event.channel);
   add_history(line, event, audit);
+  for (const auto& record : attempts) {
+    line.add(record.attempt.started_at, "attempt", std::to_string(record.number) + ": " + attempt_text(record));
+  }
   for (const auto& record : audit) {
     std::string detail = "by " + record.actor.name + " through " + record.actor.surface;
     if (!record.actor.reason.empty()) detail += ": " + record.actor.reason;
-    line.add(record.at, record.action == "replay" ? "replayed" : record.action, std::move(detail));
+    line.add(record.at, in_past_tense(record.action), std::move(detail));
   }
   add_current_cycle(line, event);
   for (const auto& record : handled) line.add(record.handled_at, "handled", "by " + record.key.handler_name);
@@ -209,6 +254,8 @@ std::string_view name(HandlerState::State state) {
       return "handled";
     case HandlerState::State::out_of_attempts:
       return "out_of_attempts";
+    case HandlerState::State::set_aside:
+      return "set_aside";
     case HandlerState::State::waiting:
       break;
   }
@@ -234,6 +281,7 @@ std::vector<HandlerState> handler_states(const store::EventRecord& event,
     HandlerState state;
     state.handler_name = progress.handler_name;
     state.state = progress.out_of_attempts ? HandlerState::State::out_of_attempts : HandlerState::State::waiting;
+    if (progress.aside && event.status != Status::failed) state.state = HandlerState::State::set_aside;
     state.attempts = progress.attempts;
     if (!progress.out_of_attempts) state.due = progress.due;
     state.last_error = progress.last_error;
@@ -278,7 +326,7 @@ std::string_view name(Wait::What what) {
 std::vector<Wait> waits_of(const store::EventRecord& event, const std::vector<HandlerState>& handlers,
                            const Surroundings& around) {
   std::vector<Wait> waits;
-  if (event.status != Status::pending) return waits;
+  if (event.status != Status::pending || event.deleted_at) return waits;
   const StoppedSinks stopped = stopped_on_the_way(handlers, around.sinks);
   if (stopped.wait) waits.push_back(*stopped.wait);
   // Where nothing else is on its way, being deferred is what the sink does to it, and no date of its own.
@@ -326,12 +374,13 @@ Result<EventStory> tell_story(store::Administering& store, const Uuid& id) {
   SLUICE_TRY(auto event, store.get_event(id));
   SLUICE_TRY(auto handled, store.handled(event));
   SLUICE_TRY(auto audit, store.audit_of(id));
+  SLUICE_TRY(auto attempts, store.attempts_of(id));
   SLUICE_TRY(const auto registry, store.registry(event.generation));
-  std::vector<Moment> moments = timeline(event, handled, audit);
+  std::vector<Moment> moments = timeline(event, handled, audit, attempts);
   std::vector<HandlerState> handlers = handler_states(event, handled, registry.subscriptions);
   SLUICE_TRY(auto waits, look_around(store, event, handlers, registry));
   return EventStory{std::move(event),   std::move(handled),  std::move(audit),
-                    std::move(moments), std::move(handlers), std::move(waits)};
+                    std::move(moments), std::move(handlers), std::move(waits), std::move(attempts)};
 }
 
 }  // namespace sluice::ops

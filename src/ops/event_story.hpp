@@ -21,6 +21,8 @@ struct FailedCycle {
   std::string replayed_by;
   std::string reason;
   std::string operation_id;  ///< of a bulk replay
+  std::string handler;       ///< the one that it went to; empty: all that had not handled it
+  std::optional<Timestamp> delivered_at;  ///< it was delivered, and sent again
 };
 
 /// Lenient: members that are missing or of another type are left empty, because rows are also
@@ -35,7 +37,7 @@ struct Moment {
 
 /// A handler that the event is for, or that has handled it.
 struct HandlerState {
-  enum class State { handled, waiting, out_of_attempts };
+  enum class State { handled, waiting, out_of_attempts, set_aside };
   std::string handler_name;
   State state = State::waiting;
   std::optional<Timestamp> handled_at;
@@ -63,6 +65,13 @@ struct Wait {
 };
 std::string_view name(Wait::What what);
 
+/// How many attempts an event has had since its last replay: the failed ones, and of a delivered event the one that
+/// succeeded.
+int attempts_made(const store::EventRecord& event);
+
+/// `billing.mailer failed after 1.2 s: http_503: …`
+std::string attempt_text(const store::AttemptRecord& record);
+
 struct EventStory {
   store::EventRecord event;
   std::vector<store::HandledRecord> handled;
@@ -70,11 +79,13 @@ struct EventStory {
   std::vector<Moment> timeline;        ///< by time
   std::vector<HandlerState> handlers;  ///< those that have handled it, then those that have not
   std::vector<Wait> waits_for;         ///< empty unless it is pending
+  std::vector<store::AttemptRecord> attempts{};  ///< the first and the latest; none of an event that never failed
 };
 
 /// The timeline is derived: the row keeps what happened since the last replay, history what went before each.
 std::vector<Moment> timeline(const store::EventRecord& event, const std::vector<store::HandledRecord>& handled,
-                             const std::vector<store::AuditRecord>& audit);
+                             const std::vector<store::AuditRecord>& audit,
+                             const std::vector<store::AttemptRecord>& attempts = {});
 
 /// Who has handled the event, and who of those that subscribe to it in its generation has not.
 std::vector<HandlerState> handler_states(const store::EventRecord& event,

@@ -60,30 +60,20 @@ class Mover {
     return {};
   }
 
-  /// How many slices had changed since they were copied.
-  Result<std::int64_t> pass(store::MoveRows& from, const char* phase) {
-    SLUICE_TRY(const auto slices, from.slices());
+  /// All of them. How many had changed since they were copied.
+  Result<std::int64_t> pass(store::MoveRows& from) {
+    SLUICE_TRY(auto slices, from.slices());
     std::set<store::MoveSlice> gone;
     for (const auto& [slice, moved] : known_) gone.insert(slice);
-    std::int64_t copied = 0;
-    MoveProgress progress{phase, {}, 0, static_cast<std::int64_t>(slices.size())};
-    for (const store::MoveSlice& slice : slices) {
-      gone.erase(slice);
-      progress.table = slice.table;
-      host_.tell(progress);
-      SLUICE_TRY(const bool changed, copy(from, slice));
-      copied += changed ? 1 : 0;
-      ++progress.done;
-      if (host_.wait(Duration::zero()))
-        return refused("the move was broken off", "run it again: it goes on where it was");
-    }
-    for (const store::MoveSlice& slice : gone) {
-      SLUICE_CHECK(to_.import_slice({slice, {}, 0}, {}));
-      known_.erase(slice);
-      ++copied;
-    }
-    host_.tell(progress);
-    return copied;
+    for (const store::MoveSlice& slice : slices) gone.erase(slice);
+    slices.insert(slices.end(), gone.begin(), gone.end());
+    return copy_all(from, slices, "copy");
+  }
+
+  /// Those that were written to since. How many had changed.
+  Result<std::int64_t> catch_up(store::MoveRows& from, store::MoveNotes& notes, const char* phase) {
+    SLUICE_TRY(const auto slices, from.touched(notes));
+    return copy_all(from, slices, phase);
   }
 
   /// Counts what is stored, table by table.
@@ -114,8 +104,30 @@ class Mover {
   }
 
  private:
+  Result<std::int64_t> copy_all(store::MoveRows& from, const std::vector<store::MoveSlice>& slices, const char* phase) {
+    std::int64_t copied = 0;
+    MoveProgress progress{phase, {}, 0, static_cast<std::int64_t>(slices.size())};
+    for (const store::MoveSlice& slice : slices) {
+      progress.table = slice.table;
+      host_.tell(progress);
+      SLUICE_TRY(const bool changed, copy(from, slice));
+      copied += changed ? 1 : 0;
+      ++progress.done;
+      if (host_.wait(Duration::zero()))
+        return refused("the move was broken off", "run it again: it goes on where it was");
+    }
+    host_.tell(progress);
+    return copied;
+  }
+
   Result<bool> copy(store::MoveRows& from, const store::MoveSlice& slice) {
     SLUICE_TRY(const auto rows, from.rows(slice));
+    // A part of a table that has nothing left.
+    if (rows.empty() && !slice.slice.empty()) {
+      if (known_.erase(slice) == 0) return false;
+      SLUICE_CHECK(to_.import_slice({slice, {}, 0}, {}));
+      return true;
+    }
     store::MovedSlice moved{slice, digest_of(rows), static_cast<std::int64_t>(rows.size())};
     const auto known = known_.find(slice);
     const bool changed = known == known_.end() || known->second.digest != moved.digest;
@@ -168,10 +180,10 @@ Result<std::int64_t> drain(store::MoveSource& from, const MoveOrder& order, cons
 }
 
 Result<void> switch_over(store::MoveSource& from, store::MoveTarget& to, const MoveOrder& order, const MoveHost& host,
-                         Mover& mover, MoveReport& report) {
+                         Mover& mover, store::MoveNotes& notes, MoveReport& report) {
   const auto begun = host.clock();
   SLUICE_TRY(const auto held, from.begin_switch());
-  SLUICE_TRY(const std::int64_t copied, mover.pass(*held, "switch"));
+  SLUICE_TRY(const std::int64_t copied, mover.catch_up(*held, notes, "switch"));
   report.copied += copied;
   SLUICE_CHECK(mover.count());
   SLUICE_CHECK(to.finish_move(order.actor));
@@ -180,10 +192,27 @@ Result<void> switch_over(store::MoveSource& from, store::MoveTarget& to, const M
   return {};
 }
 
-Result<void> drain_and_switch(store::MoveSource& from, store::MoveTarget& to, const MoveOrder& order,
-                              const MoveHost& host, Mover& mover, MoveReport& report) {
+/// Until little is left, or it does not get less.
+Result<void> catch_up(store::MoveSource& from, Mover& mover, store::MoveNotes& notes, MoveReport& report) {
+  for (std::int64_t changed = kFewSlices + 1; changed > kFewSlices && report.passes < kMostPasses; ++report.passes) {
+    SLUICE_TRY(changed, mover.catch_up(from, notes, "copy"));
+    report.copied += changed;
+  }
+  return {};
+}
+
+Result<void> copy_and_switch(store::MoveSource& from, store::MoveTarget& to, const MoveOrder& order,
+                             const MoveHost& host, Mover& mover, MoveReport& report) {
+  SLUICE_TRY(auto notes, from.note_writes());
+  SLUICE_TRY(report.copied, mover.pass(from));
+  report.passes = 1;
+  SLUICE_CHECK(catch_up(from, mover, notes, report));
   SLUICE_TRY(report.in_flight, drain(from, order, host));
-  return switch_over(from, to, order, host, mover, report);
+  // What was settled meanwhile is copied before writers have to wait.
+  SLUICE_TRY(const std::int64_t settled, mover.catch_up(from, notes, "copy"));
+  report.copied += settled;
+  ++report.passes;
+  return switch_over(from, to, order, host, mover, notes, report);
 }
 
 }  // namespace
@@ -202,11 +231,7 @@ Result<MoveReport> move_store(store::MoveSource& from, store::MoveTarget& to, co
   Mover mover{to, host};
   SLUICE_CHECK(mover.learn());
   MoveReport report;
-  for (std::int64_t changed = kFewSlices + 1; changed > kFewSlices && report.passes < kMostPasses; ++report.passes) {
-    SLUICE_TRY(changed, mover.pass(from, "copy"));
-    report.copied += changed;
-  }
-  if (auto switched = drain_and_switch(from, to, order, host, mover, report); !switched) {
+  if (auto switched = copy_and_switch(from, to, order, host, mover, report); !switched) {
     // Nobody waits for a hold that serves nothing any more; it would end by itself.
     (void)from.hold_claims(Duration::zero(), order.home);
     return std::move(switched).error();

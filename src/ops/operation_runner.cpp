@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "core/try.hpp"
+#include "ops/publish_trace.hpp"
+#include "telemetry/messaging.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -27,9 +29,12 @@ Result<OperationRunner::Stepped> OperationRunner::act(const store::OperationReco
   const OperationStep next = next_step(held.progress, now);
   Result<store::OperationRecord> done = held;
   switch (next.what) {
-    case OperationStep::What::act:
+    case OperationStep::What::act: {
+      const auto span = begin_step(tracer_, held, next.limit);
       done = store_.advance_operation(held.id, executor_, next.limit, next.paced_at);
+      if (!done) telemetry::note_error(span.get(), done.error());
       break;
+    }
     case OperationStep::What::stop:
       done = store_.end_operation(held.id, executor_, OperationState::stopped, next.why);
       break;

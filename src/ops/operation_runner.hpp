@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include <sluice/tracer.hpp>
 #include "store/administer.hpp"
 
 namespace sluice::ops {
@@ -14,8 +15,9 @@ inline constexpr Duration kOperationLease = std::chrono::seconds{5};
 class OperationRunner {
  public:
   /// `executor` is unique per process start. The store outlives the runner.
-  OperationRunner(store::Administering& store, std::string executor, Duration lease = kOperationLease)
-      : store_(store), executor_(std::move(executor)), lease_(lease) {}
+  OperationRunner(store::Administering& store, std::string executor, Duration lease = kOperationLease,
+                  Tracer* tracer = nullptr)
+      : store_(store), executor_(std::move(executor)), lease_(lease), tracer_(tracer) {}
 
   struct Stepped {
     store::OperationRecord operation;
@@ -42,6 +44,7 @@ class OperationRunner {
   store::Administering& store_;
   std::string executor_;
   Duration lease_;
+  Tracer* tracer_;  // none: nothing is traced
 };
 
 }  // namespace sluice::ops

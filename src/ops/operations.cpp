@@ -23,6 +23,16 @@ JsonObject& add_number(JsonObject& object, std::string_view name, const std::opt
   return value ? object.number(name, *value) : object.raw(name, "null");
 }
 
+std::int64_t seconds_of(Duration time) { return std::chrono::ceil<std::chrono::seconds>(time).count(); }
+
+std::string to_json(const Overlap& overlap) {
+  return JsonObject{}
+      .uuid("operation_id", overlap.operation_id)
+      .text("filter", overlap.filter)
+      .number("events", overlap.events)
+      .str();
+}
+
 std::string filter_words(const BulkRequest& request) {
   if (!request.event_ids.empty()) return ids_text(request.event_ids);
   if (request.except.empty()) return request.query.text();
@@ -132,7 +142,10 @@ Result<BulkPlan> plan_bulk(store::Administering& store, const BulkRequest& reque
     SLUICE_TRY(plan.to_generation, target_generation(store, request));
   }
   SLUICE_TRY(auto operation, store.plan_operation(plan));
-  BulkPlan result{std::move(operation), std::nullopt};
+  BulkPlan result{std::move(operation), std::nullopt, {}};
+  if (result.operation.progress.counts.total > 0) {
+    SLUICE_TRY(result.overlaps, overlaps_of(store, result.operation));
+  }
   if (request.kind == OperationKind::replay && result.operation.progress.counts.total > 0) {
     SLUICE_TRY(result.preview, preview_operation(store, result.operation, contracts));
   }
@@ -151,13 +164,16 @@ Result<BulkForecast> forecast_bulk(store::Administering& store, const BulkReques
   return BulkForecast{operation.progress.counts.total, false, operation.to_generation, std::move(plan.preview)};
 }
 
-std::string to_json(const store::OperationRecord& operation) {
+std::string to_json(const store::OperationRecord& operation, std::optional<Timestamp> now) {
+  const OperationPace pace = pace_of(operation, now.value_or(operation.planned_at));
   const OperationProgress& progress = operation.progress;
   const OperationCounts& counts = progress.counts;
+  const auto phase = phase_of(progress);
   JsonObject object;
   object.uuid("operation_id", operation.id)
       .text("kind", name(progress.kind))
       .text("state", name(progress.state))
+      .text("phase", phase ? std::optional{name(*phase)} : std::nullopt)
       .text("filter", operation.filter);
   add_number(object, "to_generation", operation.to_generation);
   return object.number("total", counts.total)
@@ -170,6 +186,8 @@ std::string to_json(const store::OperationRecord& operation) {
       .number("rate", progress.settings.rate)
       .number("canary", progress.settings.canary)
       .number("stop_percent", progress.settings.stop_percent)
+      .raw("per_second", now && pace.per_second ? json_decimal(*pace.per_second) : "null")
+      .raw("eta_seconds", now && pace.left ? std::to_string(seconds_of(*pace.left)) : "null")
       .text("actor", operation.actor.name)
       .text("surface", operation.actor.surface)
       .text("reason", operation.actor.reason)
@@ -186,9 +204,9 @@ std::string to_json(const store::OperationItem& item) {
   return JsonObject{}.number("place", item.place).uuid("event_id", item.event_id).text("state", item.state).str();
 }
 
-std::string to_json(const std::vector<store::OperationRecord>& operations) {
+std::string to_json(const std::vector<store::OperationRecord>& operations, std::optional<Timestamp> now) {
   std::vector<std::string> texts;
-  for (const auto& operation : operations) texts.push_back(to_json(operation));
+  for (const auto& operation : operations) texts.push_back(to_json(operation, now));
   return JsonObject{}.array("operations", texts).str();
 }
 
@@ -204,6 +222,9 @@ std::string to_json(const BulkPlan& plan) {
   const bool kept = plan.operation.progress.counts.total > 0;
   JsonObject object{to_json(plan.operation)};
   object.text("token", kept ? std::optional{plan.operation.id.to_string()} : std::nullopt);
+  std::vector<std::string> overlaps;
+  for (const Overlap& overlap : plan.overlaps) overlaps.push_back(to_json(overlap));
+  object.array("overlaps", overlaps);
   return object.raw("preview", plan.preview ? to_json(*plan.preview) : "null").str();
 }
 

@@ -30,10 +30,29 @@ inline constexpr int kMostPerSecond = 1'000'000;
 /// The error names the setting as `rate`, `canary` or `stop_percent`.
 Result<void> check_settings(const OperationSettings& settings);
 
+/// How fast an operation goes on.
+struct OperationPace {
+  std::optional<double> per_second;  ///< events with an outcome, on average since it started
+  std::optional<Duration> left;      ///< at that pace; none: it does not run, or nobody can tell yet
+};
+OperationPace pace_of(const store::OperationRecord& operation, Timestamp now);
+
+/// Other operations that run or are paused and still have events of this one before them.
+struct Overlap {
+  Uuid operation_id;
+  std::string filter;
+  std::int64_t events = 0;  ///< among the first kOverlapLook of each
+};
+inline constexpr std::int64_t kOverlapLook = 20'000;
+Result<std::vector<Overlap>> overlaps_of(store::Administering& store, const store::OperationRecord& operation);
+/// `12 events are also in operation 0196…, which runs`
+std::string in_words(const Overlap& overlap);
+
 struct BulkPlan {
   /// A total of 0: nothing matches, and nothing was kept. Its id is the token that starts it.
   store::OperationRecord operation;
   std::optional<ReplayPreview> preview;  ///< of a replay that has events
+  std::vector<Overlap> overlaps;         ///< whoever starts it should know
 };
 
 /// Freezes the set. The preview is made from it.
@@ -87,9 +106,10 @@ struct ItemPage {
 /// What became of its events, by place, from the one behind `after` on.
 Result<ItemPage> list_items(store::Administering& store, const Uuid& id, int limit, std::int64_t after);
 
-std::string to_json(const store::OperationRecord& operation);
+/// With its pace, where `now` is given; else those members are null.
+std::string to_json(const store::OperationRecord& operation, std::optional<Timestamp> now = {});
 /// `{"operations":[…]}`
-std::string to_json(const std::vector<store::OperationRecord>& operations);
+std::string to_json(const std::vector<store::OperationRecord>& operations, std::optional<Timestamp> now = {});
 std::string to_json(const store::OperationItem& item);
 std::string to_json(const ItemPage& page);
 std::string to_json(const BulkPlan& plan);

@@ -67,6 +67,46 @@ class Operations : public testing::Test {
   std::uint8_t random_ = 0;
 };
 
+TEST_F(Operations, AnOperationThatIsUnderWayIsAnnounced) {
+  const BulkPlan first = plan();
+  EXPECT_THAT(first.overlaps, testing::IsEmpty());
+  EXPECT_THAT(plan().overlaps, testing::IsEmpty()) << "a plan that nobody has started stands in nobody's way";
+  start(first);
+  BulkRequest two;
+  two.event_ids = {test::id_of(1), test::id_of(2)};
+  const BulkPlan second = plan(two);
+  ASSERT_EQ(second.overlaps.size(), 1U);
+  EXPECT_EQ(second.overlaps[0].operation_id, first.operation.id);
+  EXPECT_EQ(second.overlaps[0].events, 2);
+  EXPECT_THAT(in_words(second.overlaps[0]), HasSubstr("2 events are also in operation " + first.operation.id.to_string()));
+  EXPECT_THAT(to_json(second), HasSubstr(R"("overlaps":[{"operation_id":")"));
+}
+
+TEST(OperationPaceTest, TellsPhaseSpeedAndWhatIsLeft) {
+  const Timestamp start{seconds{1'750'000'000}};
+  store::OperationRecord operation;
+  operation.planned_at = start;
+  operation.started_at = start;
+  operation.progress.state = OperationState::running;
+  operation.progress.settings.canary = 10;
+  operation.progress.counts = {.total = 100, .taken = 10, .delivered = 4};
+  EXPECT_EQ(phase_of(operation.progress), OperationPhase::canary);
+  operation.progress.counts = {.total = 100, .taken = 50, .delivered = 38, .failed_again = 2};
+  const OperationPace half = pace_of(operation, start + seconds{20});
+  EXPECT_EQ(phase_of(operation.progress), OperationPhase::rest);
+  EXPECT_DOUBLE_EQ(*half.per_second, 2.0);
+  EXPECT_EQ(half.left, seconds{30});
+  EXPECT_FALSE(pace_of(operation, start).per_second) << "nobody can tell yet";
+  operation.progress.counts.taken = 100;
+  EXPECT_EQ(phase_of(operation.progress), OperationPhase::settling);
+  operation.progress.state = OperationState::paused;
+  EXPECT_FALSE(pace_of(operation, start + seconds{20}).left);
+  operation.progress.state = OperationState::finished;
+  operation.progress.counts.delivered = 98;
+  operation.ended_at = start + seconds{50};
+  EXPECT_DOUBLE_EQ(*pace_of(operation, start + seconds{5000}).per_second, 2.0);
+}
+
 TEST_F(Operations, APlanSaysWhatWouldHappenToEach) {
   announce();
   const BulkPlan planned = plan();

@@ -8,7 +8,6 @@
 #include "ops/doctor_findings.hpp"
 #include "ops/ladder.hpp"
 #include "ops/metrics_store.hpp"
-#include "ops/overview_history.hpp"
 #include "ops/overview_json.hpp"
 #include "ops/sinks.hpp"
 #include "ops/subscriptions.hpp"
@@ -36,6 +35,7 @@ GenerationSurvey survey_of(const Sight& sight) {
   return survey;
 }
 
+constexpr Duration kMinute = std::chrono::minutes{1};
 constexpr int kAuditLook = 200;
 // Looking for events that nobody wants reads all that is pending, or more: only where that is little.
 constexpr std::int64_t kMostRowsToRead = 100'000;
@@ -62,6 +62,7 @@ std::vector<Finding> attention(const Sight& sight) {
   DoctorFacts facts;
   facts.store = sight.store;
   facts.retention = sight.retention;
+  facts.dead_letter_levels = sight.dead_letter_levels;
   if (sight.diagnosis) facts.diagnosis = *sight.diagnosis;
   facts.now = sight.gauges.now;
   facts.survey = survey_of(sight);
@@ -105,11 +106,10 @@ std::string link_of(FindingId id) {
 Overview::Overview(store::Administering& store, telemetry::MetricSet& metrics, OverviewOptions options)
     : store_(store),
       metrics_(metrics),
-      options_(std::move(options)),
-      totals_(totals()),
-      history_(options_.step, options_.kept) {
+      options_(std::move(options)) {
   sight_.store = store.display_name();
   sight_.retention = options_.retention;
+  sight_.dead_letter_levels = options_.dead_letters;
 }
 
 Result<Duration> Overview::step(Timestamp now) {
@@ -126,11 +126,14 @@ Result<Duration> Overview::step(Timestamp now) {
     seen_.attention = report_unreachable(sight_.store, looked.error()).findings;
     return std::move(looked).error();
   }
-  std::optional<OverviewPoint> next;
-  if (is_time(pointed_at_, options_.step, now)) next = point(now);
+  record_gauges();
   const std::lock_guard lock{mutex_};
-  if (next) history_.add(*std::move(next));
+  // The newest sample that is a minute old stays: what happened since is counted from it. A clock may be set back.
+  while (last_minute_.size() > 1 && last_minute_[1].at <= now - kMinute) last_minute_.pop_front();
+  if (!last_minute_.empty() && last_minute_.back().at > now) last_minute_.clear();
+  last_minute_.push_back(totals(now));
   seen_.gauges = sight_.gauges;
+  seen_.sinks = sight_.sinks;
   seen_.attention = attention(sight_);
   return options_.look_interval;
 }
@@ -142,11 +145,44 @@ Result<void> Overview::look() {
   sight_.unacknowledged = unacknowledged;
   metrics_.store.dead_unacknowledged->set(static_cast<double>(unacknowledged));
   show_workers(metrics_.store, sight_.workers);
+  SLUICE_TRY(auto sinks, list_sinks(store_));
+  sight_.sinks = std::move(sinks.sinks);
   SLUICE_TRY(sight_.stopped_sinks, stopped_sinks(store_));
+  // At once when this process has written: what it wrote is no longer seen as unwritten.
+  if (followed_ != metrics_.history.taken()) SLUICE_CHECK(follow_history());
+  return {};
+}
+
+void Overview::record_gauges() {
   std::int64_t backlog = 0;
   for (const auto& one : sight_.gauges.generations) backlog += one.due;
-  backlog_ = std::max(backlog_, backlog);
-  lag_seconds_ = std::max(lag_seconds_, lag_of(sight_.gauges));
+  HistoryBook book;
+  HistoryCounts& all = book.at(sight_.gauges.now, HistoryKind::all);
+  all.newest = sight_.gauges.newest;
+  all.backlog = backlog;
+  all.lag_ms = static_cast<std::int64_t>(lag_of(sight_.gauges) * 1000);
+  metrics_.history.add(book);
+}
+
+Result<void> Overview::follow_history() {
+  const std::uint64_t taken = metrics_.history.taken();
+  SLUICE_CHECK(follow(minutes_, false));
+  SLUICE_CHECK(follow(hours_, true));
+  followed_ = taken;
+  return {};
+}
+
+// All of it once, and from then on what may have changed since: other processes write up to an hour late.
+Result<void> Overview::follow(Rows& rows, bool hourly) {
+  const Timestamp now = sight_.gauges.now;
+  const Duration kept = hourly ? kHistoryHoursKept : kHistoryMinutesKept;
+  constexpr Duration kWrittenLate = std::chrono::minutes{5};
+  const Timestamp from = rows.empty() ? now - kept : std::chrono::floor<std::chrono::hours>(now - kWrittenLate);
+  SLUICE_TRY(auto found, store_.history({hourly, from, now + kMinute, HistoryKind::all, {}}));
+  const std::lock_guard lock{mutex_};
+  rows.erase(rows.begin(), rows.lower_bound(now - kept));
+  rows.erase(rows.lower_bound(from), rows.end());
+  for (HistoryRow& row : found) rows.insert_or_assign(row.at, std::move(row.counts));
   return {};
 }
 
@@ -174,6 +210,7 @@ Result<void> Overview::glance(Timestamp now) {
   if (rows < kMostRowsToRead && lag_of(sight_.gauges) >= kPatienceSeconds) {
     SLUICE_TRY(sight_.unsubscribed, store_.unsubscribed());
   }
+  SLUICE_CHECK(follow_history());
   SLUICE_TRY(auto samples, store_.ladder_history());
   sight_.ladder = judge_ladder(std::move(samples), stage_of(diagnosis, store_.capabilities()), sight_.gauges.now);
   show_ladder(metrics_.store, *sight_.ladder);
@@ -189,55 +226,36 @@ Result<void> Overview::glance(Timestamp now) {
   return {};
 }
 
-Overview::Totals Overview::totals() const {
+Overview::Totals Overview::totals(Timestamp now) const {
   telemetry::DeliveryMetrics& delivery = metrics_.delivery;
-  return {delivery.settled.with({"delivered"}).value() + delivery.settled.with({"deduplicated"}).value(),
-          delivery.settled.with({"failed"}).value() + delivery.reaped.with({"failed"}).value(),
-          delivery.handled_latency->snapshot().counts};
+  return {now, delivery.settled.with({"delivered"}).value() + delivery.settled.with({"deduplicated"}).value(),
+          delivery.settled.with({"failed"}).value() + delivery.reaped.with({"failed"}).value()};
 }
 
-OverviewPoint Overview::point(Timestamp now) {
-  const Totals before = std::exchange(totals_, totals());
-  pointed_at_ = now;
-  OverviewPoint point;
-  point.at = now;
-  point.backlog = std::exchange(backlog_, 0);
-  point.lag_seconds = std::exchange(lag_seconds_, 0);
-  if (newest_) point.published = std::max<std::int64_t>(sight_.gauges.newest - *newest_, 0);
-  newest_ = sight_.gauges.newest;
-  point.delivered = grown(before.delivered, totals_.delivered);
-  point.failed = grown(before.failed, totals_.failed);
-  if (totals_.latencies == before.latencies) return point;
-  point.latencies.resize(totals_.latencies.size());
-  for (std::size_t at = 0; at < point.latencies.size(); ++at) {
-    point.latencies[at] = totals_.latencies[at] - before.latencies[at];
+std::vector<HistoryRow> Overview::chart_rows(bool hourly) const {
+  Rows rows = hourly ? hours_ : minutes_;
+  for (const HistoryRow& row : metrics_.history.unwritten()) {
+    rows[hourly ? Timestamp{std::chrono::floor<std::chrono::hours>(row.at)} : row.at].add(row.counts);
   }
-  return point;
+  std::vector<HistoryRow> all;
+  all.reserve(rows.size());
+  for (auto& [at, counts] : rows) all.push_back({at, {}, std::move(counts)});
+  return all;
 }
 
-std::string Overview::json(Duration window, Timestamp now) const {
-  constexpr std::size_t kMostPoints = 360;
+std::string Overview::json(const ChartWindow& window, Timestamp now) const {
   const std::lock_guard lock{mutex_};
-  OverviewView view{now,
-                    seen_.gauges,
-                    seen_.notify_queue_usage,
-                    {},
-                    {},
-                    seen_.attention,
-                    metrics_.delivery.handled_latency->bounds()};
-  view.series = history_.series(now, window, kMostPoints);
-  view.last_minute = history_.series(now, std::chrono::minutes{1}, kMostPoints);
+  OverviewView view{now, seen_.gauges, seen_.notify_queue_usage, window, {}, seen_.attention, seen_.sinks};
+  // Points lie by the store's clock, as the rows do.
+  if (!last_minute_.empty()) view.points = chart_points(chart_rows(window.hourly), window, seen_.gauges.now);
+  if (!last_minute_.empty()) {
+    view.delivered = grown(last_minute_.front().delivered, last_minute_.back().delivered);
+    view.failed = grown(last_minute_.front().failed, last_minute_.back().failed);
+  }
   for (const OverviewMark& mark : seen_.marks) {
-    if (mark.at > now - window) view.marks.push_back(mark);
+    if (mark.at > now - window.length) view.marks.push_back(mark);
   }
   return overview_json(view);
-}
-
-Result<Duration> parse_window(std::string_view text) {
-  for (const auto& [name, minutes] : {std::pair{"10m", 10}, {"1h", 60}, {"6h", 360}, {"24h", 1440}}) {
-    if (text == name) return Duration{std::chrono::minutes{minutes}};
-  }
-  return invalid("window", "window must be 10m, 1h, 6h or 24h, not `" + std::string{text} + "`");
 }
 
 }  // namespace sluice::ops

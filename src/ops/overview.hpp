@@ -1,11 +1,14 @@
-// Overview: samples the store and the metrics every few seconds, keeps the last day, and tells it to the console.
+// Overview: samples the store every few seconds, follows its history, and tells both to the console.
 //
-// Looking at it asks nothing of the store: everything is answered from what the last samples saw. Deliveries,
-// failures and latencies are those of this process; the rest is the store's.
+// Looking at it asks nothing of the store: everything is answered from what the last samples saw. The charts are of all
+// processes, and reach back beyond the start of this one; what this process has not written yet is part of them. The
+// tiles of the last minute are of this process.
 //
 // Thread-safety: step() from one thread; json() from any.
 #pragma once
 
+#include <deque>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -16,7 +19,8 @@
 #include <sluice/result.hpp>
 #include "core/ladder.hpp"
 #include "ops/doctor.hpp"
-#include "ops/overview_history.hpp"
+#include "ops/history.hpp"
+#include "ops/overview_marks.hpp"
 #include "store/administer.hpp"
 #include "telemetry/metrics_set.hpp"
 
@@ -28,13 +32,15 @@ namespace sluice::ops {
 struct Sight {
   std::string store;
   RetentionPolicies retention;
+  DeadLetterLevels dead_letter_levels;
   store::StoreGauges gauges;
   std::optional<std::int64_t> unacknowledged;  ///< dead letters that nobody knows about; at most kDeadLook
   std::optional<store::Diagnosis> diagnosis;
   std::optional<LadderVerdict> ladder;
   std::vector<store::Deployment> deployments;
   std::vector<store::WorkerRecord> workers;  ///< that are alive
-  std::vector<store::SinkRecord> stopped_sinks;
+  std::vector<store::SinkRecord> sinks;          ///< all of them
+  std::vector<store::SinkRecord> stopped_sinks;  ///< of these: somebody waits for them
   std::optional<std::vector<store::UnsubscribedCount>> unsubscribed;  ///< none: not looked for
 };
 
@@ -46,10 +52,9 @@ std::string link_of(FindingId id);
 
 struct OverviewOptions {
   Duration look_interval = std::chrono::seconds{2};  ///< between two looks at the store
-  Duration step = std::chrono::seconds{10};          ///< between two points of a chart
-  Duration kept = std::chrono::hours{24};
   Duration glance_interval = std::chrono::seconds{30};  ///< between two looks at the database itself
   RetentionPolicies retention;
+  DeadLetterLevels dead_letters;
   Generation generation = kFirstGeneration;  ///< that this process serves
 };
 
@@ -58,31 +63,36 @@ class Overview {
   /// The references outlive the overview.
   Overview(store::Administering& store, telemetry::MetricSet& metrics, OverviewOptions options);
 
-  /// Takes a sample: the store's gauges into the metrics and, when it is time, a point into the charts. Says how
+  /// Takes a sample: the store's gauges into the metrics and into the history, and the history into the charts. Says how
   /// long to rest. When the store does not answer, that is what the overview tells from then on.
   Result<Duration> step(Timestamp now);
 
   /// `window`: how far back the charts go.
-  [[nodiscard]] std::string json(Duration window, Timestamp now) const;
+  [[nodiscard]] std::string json(const ChartWindow& window, Timestamp now) const;
 
  private:
-  /// What has happened since the start, to tell what has happened since a point.
+  /// What had happened since the start, when it was seen.
   struct Totals {
+    Timestamp at{};
     std::uint64_t delivered = 0;
     std::uint64_t failed = 0;
-    std::vector<std::uint64_t> latencies;
   };
+  using Rows = std::map<Timestamp, HistoryCounts>;
   struct Seen {
     store::StoreGauges gauges;
     std::optional<double> notify_queue_usage;
+    std::vector<store::SinkRecord> sinks;
     std::vector<OverviewMark> marks;
     std::vector<Finding> attention;
   };
   Result<void> look();
   Result<void> glance(Timestamp now);
+  void record_gauges();
+  Result<void> follow_history();
+  Result<void> follow(Rows& rows, bool hourly);
   const std::set<Generation>& generations();
-  [[nodiscard]] Totals totals() const;
-  [[nodiscard]] OverviewPoint point(Timestamp now);
+  [[nodiscard]] Totals totals(Timestamp now) const;
+  [[nodiscard]] std::vector<HistoryRow> chart_rows(bool hourly) const;
 
   store::Administering& store_;
   telemetry::MetricSet& metrics_;
@@ -90,19 +100,12 @@ class Overview {
   Sight sight_;
   std::set<Generation> generations_;  // whose gauges are shown
   std::optional<Timestamp> glanced_at_;
-  // At the last point.
-  std::optional<Timestamp> pointed_at_;
-  std::optional<std::int64_t> newest_;
-  Totals totals_;
-  // The highest since then.
-  std::int64_t backlog_ = 0;
-  double lag_seconds_ = 0;
-  mutable std::mutex mutex_;  // for what follows
-  OverviewHistory history_;
+  std::optional<std::uint64_t> followed_;  // writes of this process that the charts know
+  mutable std::mutex mutex_;               // for what follows
+  std::deque<Totals> last_minute_;
+  Rows minutes_;
+  Rows hours_;
   Seen seen_;
 };
-
-/// `10m`, `1h`, `6h` or `24h`; the error names `window`.
-Result<Duration> parse_window(std::string_view text);
 
 }  // namespace sluice::ops

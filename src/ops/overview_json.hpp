@@ -2,12 +2,12 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "ops/doctor.hpp"
-#include "ops/overview_history.hpp"
+#include "ops/history.hpp"
+#include "ops/overview_marks.hpp"
 #include "store/observe.hpp"
 
 namespace sluice::ops {
@@ -16,10 +16,12 @@ struct OverviewView {
   Timestamp now{};
   const store::StoreGauges& gauges;
   std::optional<double> notify_queue_usage;
-  OverviewSeries series;
-  OverviewSeries last_minute;
+  const ChartWindow& window;
+  std::vector<ChartPoint> points;
   const std::vector<Finding>& attention;
-  std::span<const double> latency_bounds;  ///< of the points' latencies, in seconds
+  const std::vector<store::SinkRecord>& sinks;
+  std::int64_t delivered = 0;  ///< in the last minute, by this process
+  std::int64_t failed = 0;
   std::vector<OverviewMark> marks{};
 };
 

@@ -1,6 +1,7 @@
 #include "runtime/broker_claims.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/try.hpp"
@@ -32,7 +33,7 @@ void count_unanswered(HandlerProgress& progress, std::int64_t delivered) {
   if (unanswered <= 0) return;
   progress.attempts += static_cast<int>(unanswered);
   if (!progress.last_error.empty()) return;
-  const Failure failure{std::string{error_class::claim_expired}, "claim expired", {}, false};
+  const Failure failure = expiry_failure();
   progress.last_error = failure.last_error();
   progress.error_class = effective_class(failure);
   progress.fingerprint = fingerprint(progress.error_class, failure.message);
@@ -61,10 +62,7 @@ class RelayedEffect final : public store::EffectTransaction {
     SLUICE_CHECK(inner_->commit());
     inner_.reset();
     // The effect stands whatever the broker says: what it is not told comes again and is deduplicated.
-    constexpr int kTries = 3;
-    for (int tries = 0; tries < kTries; ++tries) {
-      if (claims_.settle(items_)) break;
-    }
+    if (!claims_.settle(items_)) claims_.settle_later(std::move(items_));
     return {};
   }
   [[nodiscard]] store::NativeTransaction native() const override {
@@ -137,6 +135,7 @@ std::vector<BrokerClaims::Fetched> BrokerClaims::sort_out(std::vector<broker::In
     // Until it had several handlers, the row's count was its own.
     if (read->event.progress.empty()) held.before.attempts = read->event.attempts;
     read->event.shared = routes.matching(route).size() > 1;
+    read->event.replay = read->replay;
     fetched.push_back({std::move(read->event), std::move(held)});
   }
   return fetched;
@@ -183,8 +182,22 @@ Result<void> BrokerClaims::check_store() {
   return {};
 }
 
+void BrokerClaims::settle_later(std::vector<store::SettleItem> items) {
+  std::move(items.begin(), items.end(), std::back_inserter(untold_));
+  untold_until_ = terms_.clock() + terms_.ack_wait;
+}
+
+// Nothing new is fetched before: whoever calls rests after an error. After the ack wait they come again by themselves.
+Result<void> BrokerClaims::settle_untold() {
+  if (untold_.empty()) return {};
+  if (terms_.clock() < untold_until_) SLUICE_CHECK(settle(untold_));
+  untold_.clear();
+  return {};
+}
+
 Result<std::vector<store::ClaimedEvent>> BrokerClaims::claim(const store::ClaimRequest& request) {
   SLUICE_CHECK(check_store());
+  SLUICE_CHECK(settle_untold());
   SLUICE_TRY(auto messages, fetch(request.limit));
   std::vector<std::string> over;
   std::vector<Fetched> fetched = sort_out(std::move(messages), over);
@@ -246,10 +259,12 @@ Result<store::SettleReport> BrokerClaims::settle(std::span<const store::SettleIt
   for (const store::SettleItem& item : items) {
     const auto message = held(item.claim.batch);
     const bool handled = item.settlement.next == Status::delivered;
-    if (!message || (handled && item.handled_by.empty())) continue;
+    // Of a replay everybody tells: the operation that has begun it counts them.
+    if (!message || (handled && item.handled_by.empty() && message->replay == 0)) continue;
     HandlerProgress progress = progress_after(*message, item.settlement);
     progress.handler_name = terms_.subscription.handler_name;
-    reports.push_back({item.claim.event_id, message->replay, message->idempotency_key, handled, std::move(progress)});
+    reports.push_back({item.claim.event_id, message->replay, message->idempotency_key, handled, std::move(progress),
+                       item.attempts});
     reporting.push_back(item.claim.batch);
   }
   auto answers = terms_.store.report(reports);

@@ -74,6 +74,8 @@ class BrokerClaims final : public store::Claiming {
   Result<store::SettleReport> settle(std::span<const store::SettleItem> items,
                                      std::optional<store::RegistryVersion> based_on) override;
   Result<std::unique_ptr<store::EffectTransaction>> begin_effect(Duration longest_idle) override;
+  /// What is committed and could not be told to the broker: the next claim tells it first.
+  void settle_later(std::vector<store::SettleItem> items);
   Result<std::vector<Uuid>> heartbeat(std::span<const store::ClaimRef> claims, Duration ttl) override;
   Result<std::vector<store::HandledKey>> already_handled(std::span<const store::HandledKey> keys) override;
   Result<std::vector<store::Reported>> report(std::span<const store::ConsumerReport> reports) override {
@@ -114,12 +116,15 @@ class BrokerClaims final : public store::Claiming {
   Result<store::SettleReport> tell_broker(std::span<const store::SettleItem> items,
                                           const std::map<std::int64_t, store::Reported>& reported);
   Result<void> check_store();
+  Result<void> settle_untold();
 
   ConsumerTerms terms_;
   mutable std::mutex mutex_;  // guards the two below
   std::shared_ptr<broker::Consumer> consumer_;
   std::map<std::int64_t, Held> held_;  // by ClaimRef::batch
   std::int64_t next_ = 1;
+  std::vector<store::SettleItem> untold_;  // of the last batch
+  Timestamp untold_until_{};
   bool store_failed_ =
       false;  // nothing is fetched before it has answered again: a delivery would be counted for nothing
 };

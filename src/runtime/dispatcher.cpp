@@ -68,9 +68,13 @@ Dispatcher::Dispatcher(const DispatchEnvironment& environment, const telemetry::
       options_(std::move(options)),
       settler_(environment.store, environment.registry, environment.handlers,
                logger.with_generation(options_.generation),
-               {options_.settle_attempts, environment.on_failed, environment.metrics}),
+               {options_.settle_attempts, environment.on_failed, environment.metrics, {}, options_.attempts, environment.tracer}),
       effects_(environment.store, environment.registry, environment.handlers,
-               {options_.uniform01, options_.at, options_.ttl}) {}
+               {.uniform01 = options_.uniform01,
+                .at = options_.at,
+                .longest_idle = options_.ttl,
+                .attempts = options_.attempts,
+                .tracer = environment.tracer}) {}
 
 Result<std::vector<Work>> Dispatcher::plan(std::vector<store::ClaimedEvent> events, ClaimKeeper::TimePoint claimed) {
   const auto registry = environment_.registry.current();
@@ -84,6 +88,7 @@ Result<std::vector<Work>> Dispatcher::plan(std::vector<store::ClaimedEvent> even
     subscribed.emplace_back(routes.matching(works.back().route()));
   }
   auto found = find_handled(works, subscribed);
+  if (found) found = find_replays(environment_.store, works);
   if (!found) {
     // Without knowing what was handled already nothing may run: the events go back uncounted.
     for (Work& work : works) {
@@ -96,7 +101,7 @@ Result<std::vector<Work>> Dispatcher::plan(std::vector<store::ClaimedEvent> even
   std::vector<const RegisteredHandler*> open;
   for (std::size_t i = 0; i < works.size(); ++i) {
     if (works[i].event.unreadable) {
-      works[i].notes.push_back({{}, unreadable_outcome(works[i].event), {}, false});
+      works[i].notes.push_back({{}, unreadable_outcome(works[i].event), {claimed, {}}, false});
       continue;
     }
     open.clear();
@@ -130,15 +135,14 @@ Result<void> Dispatcher::find_handled(std::vector<Work>& works, std::span<const 
   return runtime::find_handled(environment_.store, works, asked);
 }
 
-Result<StepReport> Dispatcher::process(std::vector<store::ClaimedEvent> events, ClaimKeeper::TimePoint claimed,
-                                       const std::stop_token& abandon) {
+Result<StepReport> Dispatcher::process(Claimed claimed, const std::stop_token& abandon) {
   if (options_.at) options_.at("claimed");
-  auto hold = environment_.keeper.hold(claims_of(events), claimed);
-  SLUICE_TRY(auto planned, plan(std::move(events), claimed));
+  auto hold = environment_.keeper.hold(claims_of(claimed.events), claimed.at);
+  SLUICE_TRY(auto planned, plan(std::move(claimed.events), claimed.at));
   ClaimKeeper::Hold& held = *hold;
   Batch batch{std::move(planned),
               std::move(hold),
-              {environment_.handlers, held, options_.generation},
+              {environment_.handlers, held, options_.generation, {environment_.tracer, claimed.span}},
               abandon,
               {},
               std::chrono::steady_clock::now(),
@@ -171,7 +175,7 @@ void Dispatcher::run_each(Batch& batch) {
       }
       Work* self = &work;
       RunResult ran = run_handler(*handler, std::span{&self, 1}, batch.context);
-      work.note(*handler, std::move(ran.outcomes.front()), ran.took, options_.uniform01());
+      work.note(*handler, ran.take(0), options_.uniform01());
     }
     if (more || work.to_run.empty()) continue;
     finish(batch, work);
@@ -198,7 +202,7 @@ void Dispatcher::run_together(Batch& batch) {
     }
     RunResult ran = run_handler(*handler, works, batch.context);
     for (std::size_t i = 0; i < works.size(); ++i) {
-      works[i]->note(*handler, std::move(ran.outcomes[i]), ran.took, options_.uniform01());
+      works[i]->note(*handler, ran.take(i), options_.uniform01());
     }
   }
 }

@@ -29,6 +29,7 @@ struct DispatchEnvironment {
   ClaimKeeper& keeper;
   FailureListener on_failed{};
   telemetry::MetricSet* metrics = nullptr;  ///< none: nothing is measured
+  Tracer* tracer = nullptr;                 ///< none: nothing is traced
 };
 
 struct DispatcherOptions {
@@ -39,15 +40,21 @@ struct DispatcherOptions {
   /// What is finished is settled at least this often while slow handlers run.
   Duration settle_interval = std::chrono::milliseconds{100};
   TestPoint at;
+  AttemptRules attempts{};
 };
 
 class Dispatcher {
  public:
   Dispatcher(const DispatchEnvironment& environment, const telemetry::Logger& logger, DispatcherOptions options);
 
+  /// What a worker has claimed.
+  struct Claimed {
+    std::vector<store::ClaimedEvent> events;
+    ClaimKeeper::TimePoint at;
+    std::string span{};  ///< the traceparent of the claim; empty: none
+  };
   /// Events that have not begun when `abandon` is asked for are given back.
-  Result<StepReport> process(std::vector<store::ClaimedEvent> events, ClaimKeeper::TimePoint claimed,
-                             const std::stop_token& abandon);
+  Result<StepReport> process(Claimed claimed, const std::stop_token& abandon);
 
   /// Settles what an earlier call could not, if anything.
   Result<StepReport> settle_rest() { return settler_.settle(); }

@@ -6,6 +6,7 @@
 
 #include "core/try.hpp"
 #include "runtime/run_handler.hpp"
+#include "runtime/trace.hpp"
 
 namespace sluice::runtime {
 namespace {
@@ -53,9 +54,10 @@ struct EffectRunner::Pass {
   struct Result {
     Work* work;
     Outcome outcome;
-    Duration took{};
+    RunTime time;
     bool deduplicated = false;
     bool fenced = false;
+    std::string traceparent{};  ///< of the span that it ran in
   };
   std::unique_ptr<store::EffectTransaction> transaction;
   std::vector<Result> results;
@@ -132,7 +134,7 @@ Result<std::size_t> EffectRunner::one_transaction(Pass& pass, std::span<Work* co
       work.notes.push_back({pass.handler.name(), Outcome::handled(), {}, true});
     } else {
       if (result.outcome.kind == Outcome::Kind::handled) work.recorded.insert(pass.handler.name());
-      work.note(pass.handler, result.outcome, result.took, options_.uniform01());
+      work.note(pass.handler, {result.outcome, result.time, result.traceparent}, options_.uniform01());
     }
   }
   pass.done.report.settled += pass.report.settled;
@@ -157,7 +159,7 @@ Result<std::size_t> EffectRunner::run_each(Pass& pass, std::span<Work* const> wo
       pass.results.push_back({work, Outcome::handled(), {}, !fenced, fenced});
       continue;
     }
-    const RunResult ran = guarded_run(pass.handler, std::span{&work, 1}, pass.context, [&](const Delivery& delivery) {
+    RunResult ran = guarded_run(pass.handler, std::span{&work, 1}, pass.context, [&](const Delivery& delivery) {
       if (each != nullptr) return std::vector{outcome_of((*each)(work->event.envelope, transaction, delivery))};
       (*batch)(std::span{&work->event.envelope, 1}, transaction, delivery);
       return std::vector{Outcome::handled()};
@@ -165,7 +167,8 @@ Result<std::size_t> EffectRunner::run_each(Pass& pass, std::span<Work* const> wo
     if (ran.outcomes.front().kind != Outcome::Kind::handled) {
       SLUICE_CHECK(pass.transaction->undo_to_mark());
     }
-    pass.results.push_back({work, ran.outcomes.front(), ran.took, false, false});
+    Work::Ran one = ran.take(0);
+    pass.results.push_back({work, std::move(one.outcome), one.time, false, false, std::move(one.traceparent)});
   }
   return done;
 }
@@ -188,7 +191,7 @@ Result<std::size_t> EffectRunner::run_batch(Pass& pass, std::span<Work* const> w
   if (fresh.empty()) return works.size();
   HandlerTransaction transaction{*pass.transaction};
   const auto& batch = std::get<EventHandler::BatchOnce>(pass.handler.handler.shape());
-  const RunResult ran = guarded_run(pass.handler, fresh, pass.context, [&](const Delivery& delivery) {
+  RunResult ran = guarded_run(pass.handler, fresh, pass.context, [&](const Delivery& delivery) {
     batch(envelopes(fresh), transaction, delivery);
     return std::vector<Outcome>(fresh.size(), Outcome::handled());
   });
@@ -198,7 +201,9 @@ Result<std::size_t> EffectRunner::run_batch(Pass& pass, std::span<Work* const> w
     pass.results.clear();
     return std::size_t{0};
   }
-  for (Work* work : fresh) pass.results.push_back({work, Outcome::handled(), ran.took, false, false});
+  for (std::size_t i = 0; i < fresh.size(); ++i) {
+    pass.results.push_back({fresh[i], Outcome::handled(), ran.time, false, false, ran.take(i).traceparent});
+  }
   return works.size();
 }
 
@@ -214,12 +219,13 @@ Result<void> EffectRunner::settle(Pass& pass) {
       work.notes.push_back({pass.handler.name(), Outcome::handled(), {}, true});
     } else {
       if (result.outcome.kind == Outcome::Kind::handled) work.recorded.insert(pass.handler.name());
-      work.note(pass.handler, result.outcome, result.took, options_.uniform01());
+      work.note(pass.handler, {result.outcome, result.time, result.traceparent}, options_.uniform01());
     }
-    decide_work(work, {*registry, routes, handlers_});
+    decide_work(work, {*registry, routes, handlers_, options_.attempts});
     items.push_back(work.decision);
     pass.decided.push_back(std::move(work));
   }
+  const auto span = trace_settle(pass.decided.empty() ? nullptr : options_.tracer, pass.decided);
   SLUICE_TRY(auto settled, pass.transaction->settle(items, registry->version));
   pass.report = std::move(settled);
   return {};

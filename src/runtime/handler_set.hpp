@@ -23,9 +23,10 @@ struct RegisteredHandler {
   Subscription subscription;
   EventHandler handler;
   RetryPolicy retry;
-  Duration timeout{};       ///< zero: none
-  int concurrency = 0;      ///< zero: no limit of its own
-  bool idempotent = false;  ///< needs no dedup where an event has no other handler
+  Duration timeout{};          ///< zero: none
+  int concurrency = 0;         ///< zero: no limit of its own
+  bool idempotent = false;     ///< needs no dedup where an event has no other handler
+  bool delivers_each = false;  ///< is given batches, and treats each event for itself: it has a span per event
 
   [[nodiscard]] const std::string& name() const { return subscription.handler_name; }
   /// The error names the member.

@@ -6,9 +6,8 @@
 
 namespace sluice::runtime {
 
-LadderSample sample_of(const store::Diagnosis& diagnosis, const store::StoreGauges& gauges) {
+LadderSample sample_of(const store::Diagnosis& diagnosis) {
   LadderSample sample;
-  sample.rows = gauges.newest == 0 ? 0 : gauges.newest - gauges.oldest + 1;
   if (!diagnosis.server) return sample;
   const store::ServerFacts& server = *diagnosis.server;
   sample.rows = server.outbox ? std::optional{server.outbox->live_rows} : std::nullopt;
@@ -35,8 +34,13 @@ std::vector<std::uint64_t> LadderLog::delivered() const {
 
 Result<void> LadderLog::step() {
   SLUICE_TRY(const auto diagnosis, observing_.diagnose(store::DiagnosisDepth::glance));
-  SLUICE_TRY(const auto gauges, observing_.gauges());
-  LadderSample sample = sample_of(diagnosis, gauges);
+  LadderSample sample = sample_of(diagnosis);
+  // Only a file is counted by its numbers: on a server the gauges would read every event that this process has not seen,
+  // and the last step of a process is on its way out.
+  if (!diagnosis.server) {
+    SLUICE_TRY(const auto gauges, observing_.gauges());
+    sample.rows = gauges.newest == 0 ? 0 : gauges.newest - gauges.oldest + 1;
+  }
   std::vector<std::uint64_t> now = delivered();
   if (now != written_) {
     for (std::size_t at = 0; at < now.size(); ++at) {

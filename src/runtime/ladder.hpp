@@ -33,7 +33,7 @@ class LadderLog {
   std::vector<std::uint64_t> written_;  // of the histogram
 };
 
-/// What a store looks like at this moment, for its sample; without latencies.
-LadderSample sample_of(const store::Diagnosis& diagnosis, const store::StoreGauges& gauges);
+/// What a server looks like at this moment, for its sample; without latencies. Of a file nothing is known here.
+LadderSample sample_of(const store::Diagnosis& diagnosis);
 
 }  // namespace sluice::runtime

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "runtime/supervisor.hpp"
+#include "tests/support/faulty_store.hpp"
 #include "tests/support/runtime_fixture.hpp"
 
 namespace sluice::runtime {
@@ -66,6 +67,7 @@ TEST_F(LadderLogTest, WhatCouldNotBeWrittenIsWrittenLater) {
       return away();
     }
     Result<store::PatrolStep> patrol(const store::PatrolRequest&) override { return away(); }
+    Result<void> record_history(std::span<const HistoryRow>) override { return away(); }
     Result<void> record_ladder(const LadderSample& sample) override {
       offered.push_back(sample);
       return away();
@@ -99,7 +101,8 @@ TEST_F(LadderLogTest, ReplaysRetriesAndScheduledEventsDoNotCount) {
   clock.advance(2h);
   deliver_everything();
   EXPECT_EQ(handler.delivered().size(), 2U);
-  EXPECT_EQ(metrics.delivery.handled_latency->snapshot().count(), 2U);
+  EXPECT_EQ(metrics.delivery.handled_latency->snapshot().count(), 1U);
+  EXPECT_EQ(metrics.delivery.replay_latency->snapshot().count(), 1U);
   EXPECT_EQ(metrics.delivery.first_attempt_latency->snapshot().count(), 0U);
 }
 
@@ -117,16 +120,32 @@ TEST_F(LadderLogTest, ASupervisorWritesWhatItDeliveredWhenItStops) {
   EXPECT_EQ(counted(), 1) << "without metrics of the caller's";
 }
 
+TEST_F(LadderLogTest, ASampleOfAServerReadsNoEvents) {
+  class Server final : public test::FaultyStore {
+   public:
+    using FaultyStore::FaultyStore;
+    Result<store::Diagnosis> diagnose(store::DiagnosisDepth) override {
+      store::Diagnosis diagnosis;
+      diagnosis.server.emplace().outbox = store::TableFacts{.live_rows = 7};
+      return diagnosis;
+    }
+  } server{*store};
+  server.fail_verb("gauges", {ErrorCode::unavailable, Retry::safe, "walks over every event", "", ""});
+  LadderLog of_server{server, server, metrics};
+  ASSERT_TRUE(of_server.step());
+  EXPECT_EQ(history().front().rows, 7);
+}
+
 TEST(LadderSampleOf, TakesTheOldestSnapshotOfTheServer) {
   store::Diagnosis diagnosis;
   diagnosis.server.emplace();
   diagnosis.server->outbox = store::TableFacts{.live_rows = 7, .dead_rows = 3};
   diagnosis.server->notify = store::NotifyFacts{.queue_usage = 0.5};
   diagnosis.server->xmin.emplace();
-  EXPECT_EQ(sample_of(diagnosis, {}).snapshot_seconds, 0);
+  EXPECT_EQ(sample_of(diagnosis).snapshot_seconds, 0);
   diagnosis.server->xmin->push_back({.session = {.transaction_age = 90s}});
   diagnosis.server->xmin->push_back({.kind = store::XminHolder::Kind::slot, .transactions = 9});
-  const LadderSample sample = sample_of(diagnosis, {});
+  const LadderSample sample = sample_of(diagnosis);
   EXPECT_EQ(sample.rows, 7);
   EXPECT_EQ(sample.dead_rows, 3);
   EXPECT_EQ(sample.notify_queue, 0.5);

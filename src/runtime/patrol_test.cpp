@@ -60,6 +60,7 @@ class ScriptedPatrolling final : public store::Maintaining {
  public:
   static Error not_scripted() { return {ErrorCode::internal, Retry::never, "not scripted", "", ""}; }
   Result<void> record_ladder(const LadderSample&) override { return not_scripted(); }
+  Result<void> record_history(std::span<const HistoryRow>) override { return not_scripted(); }
   Result<std::vector<store::ExpiredClaim>> expired_claims(int) override { return not_scripted(); }
   Result<std::vector<store::ExpiredClaim>> claims_held_by(const std::string&, int) override { return not_scripted(); }
   Result<store::RetentionReport> sweep_retention(const RetentionPolicies&, int, bool, const store::Actor&) override {

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "core/try.hpp"
+#include "host/entropy.hpp"
 #include "runtime/service.hpp"
+#include "runtime/trace.hpp"
 
 namespace sluice::runtime {
 namespace {
@@ -201,6 +203,7 @@ Result<std::vector<PulledEvent>> PullClaims::look(PullQuestion& question) {
   request.interests = subscription.interests();
   request.handlers = {subscription.handler_name};
   request.settled_here = false;
+  const Timestamp began = options_.tracer != nullptr ? host::wall_clock() : Timestamp{};
   const auto begun = std::chrono::steady_clock::now();
   auto events = store_.claim(request);
   if (!events) {
@@ -209,6 +212,7 @@ Result<std::vector<PulledEvent>> PullClaims::look(PullQuestion& question) {
   }
   observer_.claimed(events->size(), request.limit, between(begun, std::chrono::steady_clock::now()));
   if (events->empty()) return std::vector<PulledEvent>{};
+  trace_claim(options_.tracer, *events, began);
   return hand_out(*std::move(events), question, secret);
 }
 

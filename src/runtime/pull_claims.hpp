@@ -46,6 +46,7 @@ struct PullClaimsOptions {
   std::size_t most_waiting = 1000;          ///< more questions at the same time are refused
   telemetry::MetricSet* metrics = nullptr;
   Notifier* notifier = nullptr;  ///< outlives it; none: only wake() wakes
+  Tracer* tracer = nullptr;      ///< none: nothing is traced
 };
 
 class PullClaims {

@@ -95,7 +95,7 @@ struct PullSettling::Batch {
   struct Report {
     std::string handler_name;
     Outcome outcome;
-    Duration took{};
+    RunTime time{};
   };
   std::vector<Report> reports;  ///< one per work
   std::function<void(const Work& work, bool fenced)> on_settled;
@@ -119,11 +119,12 @@ Result<void> PullSettling::settle_generation(Batch& batch) {
   std::vector<HandlerList> subscribed;
   for (const Work& work : batch.works) subscribed.emplace_back(routes.matching(work.route()));
   SLUICE_CHECK(find_handled(store_, batch.works, subscribed));
+  SLUICE_CHECK(find_replays(store_, batch.works));
   Settler settler{store_,
                   registry,
                   batch.handlers,
                   logger_.with_generation(batch.generation),
-                  {1, options_.on_failed, options_.metrics, batch.on_settled}};
+                  {1, options_.on_failed, options_.metrics, batch.on_settled, {{}, options_.record_successes}, options_.tracer}};
   for (std::size_t i = 0; i < batch.works.size(); ++i) {
     Work& work = batch.works[i];
     const Batch::Report& report = batch.reports[i];
@@ -133,7 +134,7 @@ Result<void> PullSettling::settle_generation(Batch& batch) {
     } else if (report.outcome.kind == Outcome::Kind::released) {
       work.release = true;
     } else {
-      work.note(handler, report.outcome, report.took, options_.uniform01());
+      work.note(handler, {report.outcome, report.time}, options_.uniform01());
     }
     settler.add(std::move(work));
   }
@@ -164,8 +165,11 @@ Result<std::vector<PullVerdict>> PullSettling::settle(std::span<const PullSettle
       if (auto added = batch.handlers.add(stand_in(token.handler_name, options_)); !added)
         return std::move(added).error();
     }
-    batch.reports.push_back({token.handler_name, settlements[i].outcome, *now - record->claimed_at.value_or(*now)});
-    batch.works.push_back({claimed_event(*std::move(record), token.claim, *now), std::chrono::steady_clock::now()});
+    const auto here = std::chrono::steady_clock::now();
+    const Duration took = *now - record->claimed_at.value_or(*now);
+    batch.reports.push_back({token.handler_name, settlements[i].outcome, {here - took, took}});
+    batch.works.push_back({claimed_event(*std::move(record), token.claim, *now), here});
+    batch.works.back().held_by = PullWorker{token.handler_name, token.worker}.identity();
   }
   for (auto& [generation, batch] : batches) {
     batch.on_settled = [&](const Work& work, bool fenced) {

@@ -83,8 +83,10 @@ struct PullSettlingOptions {
   std::function<double()> uniform01;                                  ///< for the jitter; from any thread
   FailureListener on_failed{};
   telemetry::MetricSet* metrics = nullptr;
+  bool record_successes = false;  ///< see WorkerOptions
   /// An event is pending again: another handler, or another try, may be due. None: nobody is told.
   std::function<void()> claimable{};
+  Tracer* tracer = nullptr;  ///< none: nothing is traced
 };
 
 class PullSettling {

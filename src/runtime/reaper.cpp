@@ -36,6 +36,30 @@ std::string_view pool_named(std::string_view worker, std::string_view identity) 
   return end == std::string_view::npos ? std::string_view{} : rest.substr(0, end);
 }
 
+// Of which handlers an attempt was counted; of one that is not known, nobody's.
+std::vector<Attempt> expired_attempts(const store::ExpiredClaim& claim, const Settlement& settlement,
+                                      const HandlerNames& hosted) {
+  std::vector<Attempt> attempts;
+  const auto add = [&](std::string handler_name) {
+    Attempt attempt = *attempt_of(Outcome::expired());
+    attempt.handler_name = std::move(handler_name);
+    attempt.worker = claim.worker;
+    attempt.started_at = claim.claimed_at;
+    attempt.took = std::max(claim.seen_at - claim.claimed_at, Duration::zero());
+    attempts.push_back(std::move(attempt));
+  };
+  if (settlement.progress.empty()) {
+    add(hosted.size() == 1 ? *hosted.begin() : std::string{});
+    return attempts;
+  }
+  for (const HandlerProgress& after : settlement.progress) {
+    const auto before = std::find_if(claim.progress.begin(), claim.progress.end(),
+                                     [&](const auto& one) { return one.handler_name == after.handler_name; });
+    if (before == claim.progress.end() || after.attempts > before->attempts) add(after.handler_name);
+  }
+  return attempts;
+}
+
 }  // namespace
 
 /// Who is subscribed, and who hosts what: read once for a batch of claims.
@@ -88,12 +112,12 @@ bool Reaper::may_have_run(const std::string& handler_name, std::string_view pool
   return !known || *known == pool;
 }
 
-Settlement Reaper::decide(const store::ExpiredClaim& claim, const Surroundings& around) const {
+store::SettleItem Reaper::decide(const store::ExpiredClaim& claim, const Surroundings& around) const {
   // No handler has seen it: the broker has the message or has not, and knows it by its id when it is published again.
   if (claim.worker.find(store::kRelayMark) != std::string::npos) {
     Settlement again = settle(claim.attempts, Outcome::released(), {}, 0.0);
     again.progress = claim.progress;
-    return again;
+    return {claim.claim, std::move(again), {}, {}};
   }
   HandlerNames hosted;
   HandlerNames served;
@@ -118,17 +142,20 @@ Settlement Reaper::decide(const store::ExpiredClaim& claim, const Surroundings& 
     RetryPolicy own = policy_of(handler);
     if (!policy || own.max_attempts > policy->max_attempts) policy = std::move(own);
   }
-  return expire({.attempts = claim.attempts,
-                 .progress = progress,
-                 .last_error = claim.last_error,
-                 .error_class = claim.error_class,
-                 .fingerprint = claim.fingerprint,
-                 .hosted = hosted,
-                 .served = served,
-                 .claimed_at = claim.claimed_at,
-                 .now = claim.seen_at,
-                 .uniform01 = options_.uniform01()},
-                policy.value_or(options_.retry), [this](const std::string& name) { return policy_of(name); });
+  Settlement settlement = expire(
+      {.attempts = claim.attempts,
+       .progress = progress,
+       .last_error = claim.last_error,
+       .error_class = claim.error_class,
+       .fingerprint = claim.fingerprint,
+       .hosted = hosted,
+       .served = served,
+       .claimed_at = claim.claimed_at,
+       .now = claim.seen_at,
+       .uniform01 = options_.uniform01()},
+      policy.value_or(options_.retry), [this](const std::string& name) { return policy_of(name); });
+  std::vector<Attempt> attempts = expired_attempts(claim, settlement, hosted);
+  return {claim.claim, std::move(settlement), {}, {}, std::move(attempts)};
 }
 
 Result<StepReport> Reaper::take_back(const std::vector<store::ExpiredClaim>& expired) {
@@ -140,7 +167,7 @@ Result<StepReport> Reaper::take_back(const std::vector<store::ExpiredClaim>& exp
   for (int tries = 0; tries < 2 && !settled && store::is_registry_changed(settled.error()); ++tries) {
     SLUICE_TRY(const auto around, look_around(expired));
     items.clear();
-    for (const store::ExpiredClaim& claim : expired) items.push_back({claim.claim, decide(claim, around), {}, {}});
+    for (const store::ExpiredClaim& claim : expired) items.push_back(decide(claim, around));
     settled = claims_.settle(items, around.version);
   }
   if (!settled) return settled.error();

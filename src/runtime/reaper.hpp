@@ -43,7 +43,7 @@ class Reaper {
  private:
   struct Surroundings;
   Result<Surroundings> look_around(const std::vector<store::ExpiredClaim>& claims);
-  [[nodiscard]] Settlement decide(const store::ExpiredClaim& claim, const Surroundings& around) const;
+  [[nodiscard]] store::SettleItem decide(const store::ExpiredClaim& claim, const Surroundings& around) const;
   [[nodiscard]] bool may_have_run(const std::string& handler_name, std::string_view pool) const;
   [[nodiscard]] RetryPolicy policy_of(const std::string& handler_name) const;
 

@@ -83,6 +83,7 @@ TEST_F(ReaperTest, TwoReapersCountAnAttemptOnce) {
    public:
     Between(store::Maintaining& inner, std::function<void()> then) : inner_(inner), then_(std::move(then)) {}
     Result<void> record_ladder(const LadderSample& sample) override { return inner_.record_ladder(sample); }
+    Result<void> record_history(std::span<const HistoryRow> rows) override { return inner_.record_history(rows); }
     Result<std::vector<store::ExpiredClaim>> expired_claims(int limit) override {
       auto found = inner_.expired_claims(limit);
       then_();

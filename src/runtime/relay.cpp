@@ -27,7 +27,7 @@ Result<std::vector<store::ClaimedEvent>> RelayClaims::claim(const store::ClaimRe
   const auto everybody = terms_.everybody.current();
   if (!is_on() || everybody->subscriptions.empty()) return std::vector<store::ClaimedEvent>{};
   if (broker_failed_) {
-    if (auto answered = terms_.broker.inspect(); !answered) return std::move(answered).error();
+    SLUICE_CHECK(check_broker());
     broker_failed_ = false;
   }
   store::ClaimRequest wanted = request;
@@ -48,6 +48,17 @@ Result<std::vector<store::ClaimedEvent>> RelayClaims::claim(const store::ClaimRe
     event.progress.clear();
   }
   return events;
+}
+
+Result<void> RelayClaims::check_broker() {
+  SLUICE_TRY(const auto facts, terms_.broker.inspect());
+  // A stream of Redis comes with its first message.
+  if (facts.stream_exists || facts.kind == "redis") return {};
+  return Error{ErrorCode::not_found,
+               Retry::safe,
+               "there is no JetStream stream " + facts.stream + ": events wait until there is one",
+               {},
+               "`sluice ladder relay nats --reason …` makes it"};
 }
 
 bool RelayClaims::is_on() const {
@@ -88,6 +99,7 @@ Result<store::SettleReport> RelayClaims::settle(std::span<const store::SettleIte
   std::vector<store::SettleItem> all{items.begin(), items.end()};
   for (store::SettleItem& item : all) {
     item.handled_by.clear();
+    item.attempts.clear();  // no handler has run
     if (item.settlement.next != Status::pending) continue;
     const auto origin = claimed_.find(item.claim.event_id);
     if (origin == claimed_.end()) continue;

@@ -76,6 +76,7 @@ class RelayClaims final : public store::Claiming {
     std::int64_t replay = 0;
   };
   [[nodiscard]] bool is_on() const;
+  Result<void> check_broker();
   Result<void> give_back(const std::vector<store::ClaimedEvent>& events);
   Result<void> number_replays(std::vector<store::ClaimedEvent>& events);
   Verdict verdict_on(const Result<broker::Taken>& answer);

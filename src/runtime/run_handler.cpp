@@ -60,7 +60,9 @@ Failure failure_of(const std::exception_ptr& thrown) {
   }
 }
 
-Outcome outcome_of(const Verdict& verdict) {
+namespace {
+
+Outcome without_response(const Verdict& verdict) {
   switch (verdict.kind) {
     case Verdict::Kind::handled:
       return Outcome::handled();
@@ -73,6 +75,14 @@ Outcome outcome_of(const Verdict& verdict) {
   }
   Outcome outcome = Outcome::failed({verdict.error_class, verdict.message, {}, verdict.terminal});
   outcome.retry_after = verdict.retry_after;
+  return outcome;
+}
+
+}  // namespace
+
+Outcome outcome_of(const Verdict& verdict) {
+  Outcome outcome = without_response(verdict);
+  outcome.response = verdict.response;
   return outcome;
 }
 
@@ -112,6 +122,8 @@ std::vector<Outcome> run_coroutines(const EventHandler::Coroutine& coroutine, st
     try {
       deliveries.push_back(delivery);
       deliveries.back().attempts = {works[i]->event.attempts};
+      deliveries.back().traceparents.clear();
+      if (!delivery.traceparents.empty()) deliveries.back().traceparents = {delivery.traceparents[i]};
       tasks.push_back(coroutine(works[i]->event.envelope, deliveries.back()));
     } catch (...) {
       outcomes[i] = outcome_of_thrown(std::current_exception(), delivery.stop, retry);
@@ -164,16 +176,27 @@ RunResult guarded_run(const RegisteredHandler& handler, std::span<Work* const> w
   for (const Work* work : works) ids.push_back(work->event.claim.event_id);
   const HandlerSet::Slot slot = context.handlers.slot(handler);
   delivery.stop = context.hold.begin(ids, handler.timeout);
+  ProcessSpans spans{context.trace, handler, works};
+  delivery.traceparents = spans.traceparents();
   RunResult result;
-  const auto begun = std::chrono::steady_clock::now();
+  result.time.began = std::chrono::steady_clock::now();
   try {
+    const auto current = spans.make_current();
     result.outcomes = run(delivery);
   } catch (...) {
     result.outcomes.assign(works.size(), outcome_of_thrown(std::current_exception(), delivery.stop, handler.retry));
   }
-  result.took = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - begun);
+  result.time.took = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - result.time.began);
   if (context.hold.end()) call_it_timeout(result.outcomes, handler.timeout);
+  spans.end(result.outcomes);
+  result.traceparents = std::move(delivery.traceparents);
   return result;
+}
+
+Work::Ran RunResult::take(std::size_t event) {
+  Work::Ran ran{std::move(outcomes[event]), time, {}};
+  if (!traceparents.empty()) ran.traceparent = traceparents[event < traceparents.size() ? event : 0];
+  return ran;
 }
 
 RunResult run_handler(const RegisteredHandler& handler, std::span<Work* const> works, const RunContext& context) {

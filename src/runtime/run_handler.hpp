@@ -9,6 +9,7 @@
 #include "core/settle.hpp"
 #include "runtime/claim_keeper.hpp"
 #include "runtime/handler_set.hpp"
+#include "runtime/trace.hpp"
 #include "runtime/work.hpp"
 
 namespace sluice::runtime {
@@ -25,11 +26,16 @@ struct RunContext {
   const HandlerSet& handlers;
   ClaimKeeper::Hold& hold;
   std::int64_t generation = 0;
+  ProcessTrace trace{};
 };
 
 struct RunResult {
   std::vector<Outcome> outcomes;  ///< one per event
-  Duration took{};
+  RunTime time;
+  std::vector<std::string> traceparents{};  ///< as Delivery has them
+
+  /// What is to be noted of one event; its outcome is moved out.
+  [[nodiscard]] Work::Ran take(std::size_t event);
 };
 
 /// The handler's shape is Each, Coroutine (all at once) or Batch.

@@ -5,6 +5,8 @@
 
 #include "core/try.hpp"
 #include "runtime/service.hpp"
+#include "runtime/trace.hpp"
+#include "telemetry/messaging.hpp"
 
 namespace sluice::runtime {
 namespace {
@@ -118,11 +120,13 @@ Result<store::SettleReport> Settler::try_settle() {
   std::vector<store::SettleItem> items;
   items.reserve(works_.size());
   for (Work& work : works_) {
-    decide_work(work, {*registry, routes, handlers_});
+    decide_work(work, {*registry, routes, handlers_, options_.attempts});
     items.push_back(std::move(work.decision));
   }
+  const auto span = trace_settle(options_.tracer, works_);
   const auto begun = std::chrono::steady_clock::now();
   auto settled = store_.settle(items, registry->version);
+  if (!settled) telemetry::note_error(span.get(), settled.error());
   observer_.answered(std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - begun));
   for (std::size_t i = 0; i < items.size(); ++i) works_[i].decision = std::move(items[i]);
   return settled;
@@ -192,12 +196,14 @@ void Settler::log(const Work& work, std::string_view result) const {
         {"target", envelope.target()},
         {"workspace_id", workspace ? std::optional{workspace->to_string()} : std::nullopt},
         {"attempts", attempts_after(work)},
-        {"duration_ms", std::chrono::duration_cast<std::chrono::milliseconds>(note.took).count()},
+        {"duration_ms", std::chrono::duration_cast<std::chrono::milliseconds>(note.time.took).count()},
         {"status_result", own_result},
         {"handler_name", note.handler_name},
         {"last_error", failed ? std::optional{note.outcome.failure.last_error()} : std::nullopt},
     };
-    logger_.with_trace_context(envelope.trace_context()).log(level, message_of(own_result), fields);
+    const auto& logger = note.traceparent.empty() ? logger_.with_trace_context(envelope.trace_context())
+                                                  : logger_.with_span(note.traceparent);
+    logger.log(level, message_of(own_result), fields);
   }
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <sluice/result.hpp>
+#include <sluice/tracer.hpp>
 #include "runtime/telemetry.hpp"
 #include "runtime/work.hpp"
 #include "telemetry/log.hpp"
@@ -22,6 +23,8 @@ struct SettlerOptions {
   telemetry::MetricSet* metrics = nullptr;  ///< none: nothing is measured
   /// Told of each event that was settled, or was fenced.
   std::function<void(const Work& work, bool fenced)> on_settled{};
+  AttemptRules attempts{};
+  Tracer* tracer = nullptr;  ///< none: nothing is traced
 };
 
 class Settler {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/try.hpp"
+#include "host/entropy.hpp"
 
 namespace sluice::runtime {
 
@@ -82,6 +83,7 @@ Result<void> SupervisorOptions::validate() const {
   if (reap_limit < 1) return invalid("reap_limit", "reap_limit must be at least 1");
   SLUICE_CHECK(check_positive(retention_interval, "retention_interval"));
   SLUICE_CHECK(check_positive(ladder_interval, "ladder_interval"));
+  SLUICE_CHECK(check_positive(history_interval, "history_interval"));
   SLUICE_CHECK(check_positive(backoff.first, "backoff.first"));
   if (backoff.cap < backoff.first) return invalid("backoff.cap", "backoff.cap must be at least backoff.first");
   SLUICE_CHECK(patrol.validate());
@@ -158,7 +160,8 @@ PoolEnvironment Supervisor::pool_environment() {
           options_.on_failed,
           options_.metrics,
           std::nullopt,
-          [this](bool busy) { attend(busy); }};
+          [this](bool busy) { attend(busy); },
+          options_.tracer};
 }
 
 Supervisor::~Supervisor() {
@@ -186,6 +189,7 @@ void Supervisor::launch_services() {
   if (options_.sweep) launch(retention_service());
   if (options_.patrol.enabled) launch(patrol_service());
   launch(ladder_service());
+  launch(history_service());
 }
 
 void Supervisor::launch(Service service) {
@@ -317,7 +321,7 @@ Service Supervisor::reaper_service() {
   service.name = "reaper";
   service.round = [this, reaper](const std::stop_token&) -> Result<Duration> {
     SLUICE_TRY(const StepReport report, reaper->step(options_.reap_limit));
-    count_reaped(options_.metrics, report);
+    count_reaped(options_.metrics, report, host::wall_clock());
     if (report.retried > 0) notifier_.announce();
     return report.claimed >= options_.reap_limit ? Duration::zero() : options_.reap_interval;
   };
@@ -360,6 +364,19 @@ Service Supervisor::ladder_service() {
     return options_.ladder_interval;
   };
   service.finish = [log] { log->flush(); };
+  return service;
+}
+
+Service Supervisor::history_service() {
+  auto log = std::make_shared<HistoryLog>(store_, options_.metrics->history);
+  auto first = std::make_shared<bool>(true);
+  Service service;
+  service.name = "history";
+  service.round = [this, log, first](const std::stop_token&) -> Result<Duration> {
+    if (!std::exchange(*first, false)) SLUICE_CHECK(log->step());
+    return options_.history_interval;
+  };
+  service.finish = [log] { (void)log->step(); };
   return service;
 }
 

@@ -15,6 +15,7 @@
 #include "broker/broker.hpp"
 #include "runtime/claim_keeper.hpp"
 #include "runtime/handler_set.hpp"
+#include "runtime/history.hpp"
 #include "runtime/ladder.hpp"
 #include "runtime/listener.hpp"
 #include "runtime/notifier.hpp"
@@ -58,6 +59,7 @@ struct SupervisorOptions {
   RetentionOptions retention;
   PatrolOptions patrol;
   Duration ladder_interval = std::chrono::minutes{10};  ///< between two samples of what tells which step is due
+  Duration history_interval = std::chrono::minutes{1};  ///< between two writes of what was delivered
   BackoffLimits backoff;                                ///< rests after an error of the store
   FailureListener on_failed;
   BrokerTerms broker;
@@ -66,6 +68,7 @@ struct SupervisorOptions {
   /// Where the threads report to; it outlives the supervisor. None: to metrics of its own, which nobody but the
   /// ladder's history sees.
   telemetry::MetricSet* metrics = nullptr;
+  Tracer* tracer = nullptr;  ///< outlives the supervisor; none: nothing is traced
 
   /// The error names the member.
   [[nodiscard]] Result<void> validate() const;
@@ -118,6 +121,7 @@ class Supervisor {
   Service retention_service();
   Service patrol_service();
   Service ladder_service();
+  Service history_service();
   Service keeper_service();
   Service presence_service();
   void launch(Service service);

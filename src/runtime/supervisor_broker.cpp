@@ -63,7 +63,8 @@ void Supervisor::add_relay() {
   };
   PoolEnvironment environment = pool_environment();
   environment.on_busy = [](bool) {};
-  environment.metrics = nullptr;  // a delivery is counted where its handler runs
+  environment.metrics = nullptr;  // a delivery is counted where its handler runs, and traced
+  environment.tracer = nullptr;
   broker_pools_.push_back(std::make_unique<WorkerPool>(std::move(environment), std::move(own)));
 }
 

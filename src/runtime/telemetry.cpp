@@ -11,6 +11,12 @@ void add(telemetry::Family<telemetry::Counter>& family, const char* label, std::
   if (events > 0) family.with({label}).add(static_cast<std::uint64_t>(events));
 }
 
+// From when the event occurred, or was last replayed: what lay between is how long it was a dead letter. A publisher
+// whose clock is ahead is no time machine.
+Duration latency_of(const store::ClaimedEvent& event, Timestamp delivered_at) {
+  return std::max(delivered_at - event.replayed_at.value_or(event.envelope.occurred_at()), Duration::zero());
+}
+
 }  // namespace
 
 SettleObserver::SettleObserver(telemetry::MetricSet* metrics) : metrics_(metrics) {}
@@ -39,21 +45,55 @@ void SettleObserver::saw(const Work& work, bool fenced, std::chrono::steady_cloc
       handler.deduplicated.add();
       continue;
     }
-    handler.duration.observe(Seconds{note.took}.count());
+    if (note.traceparent.empty()) {
+      handler.duration.observe(Seconds{note.time.took}.count());
+    } else {
+      handler.duration.observe(Seconds{note.time.took}.count(), note.traceparent, work.store_now());
+    }
     const bool failed = note.outcome.kind == Outcome::Kind::failed;
     const bool handled = note.outcome.kind == Outcome::Kind::handled;
     (handled ? handler.handled : failed ? handler.failed : handler.deferred).add();
   }
+  const Timestamp at = work.store_time(now);
+  record(work, fenced, at);
   if (fenced || work.decision.settlement.next != Status::delivered) return;
-  const Timestamp delivered_at = work.event.claimed_at + std::chrono::duration_cast<Duration>(now - work.claimed);
-  const Seconds latency = delivered_at - work.event.envelope.occurred_at();
-  // A publisher whose clock is ahead is no time machine.
-  metrics_->delivery.handled_latency->observe(std::max(latency.count(), 0.0));
-  if (work.event.fresh) metrics_->delivery.first_attempt_latency->observe(std::max(latency.count(), 0.0));
+  const Seconds latency = latency_of(work.event, at);
+  if (work.event.replay > 0) return metrics_->delivery.replay_latency->observe(latency.count());
+  metrics_->delivery.handled_latency->observe(latency.count());
+  if (work.event.fresh) metrics_->delivery.first_attempt_latency->observe(latency.count());
+}
+
+// An event counts once, where it is settled: of what a broker carries that is at the relay, and its consumers add the
+// runs of their handlers and what they fail.
+void SettleObserver::record(const Work& work, bool fenced, Timestamp at) {
+  for (const HandlerNote& note : work.notes) {
+    if (note.deduplicated || note.handler_name.empty()) continue;
+    HistoryCounts& handler = book_.at(at, HistoryKind::handler, note.handler_name);
+    const bool failed = note.outcome.kind == Outcome::Kind::failed;
+    if (!failed && note.outcome.kind != Outcome::Kind::handled) continue;
+    ++(failed ? handler.failed : handler.delivered);
+    handler.first.add(note.time.took);
+  }
+  if (fenced) return;
+  const Settlement& settlement = work.decision.settlement;
+  const bool relayed = work.event.claim.claim_seq == 0;
+  for (HistoryCounts* counts : {&book_.at(at, HistoryKind::all),
+                                &book_.at(at, HistoryKind::type, work.event.envelope.event_type())}) {
+    if (settlement.next == Status::failed) ++counts->failed;
+    if (settlement.next == Status::pending && settlement.cause == Cause::retry) ++counts->retried;
+    if (settlement.next != Status::delivered || relayed) continue;
+    ++counts->delivered;
+    counts->replayed += work.event.replay > 0 ? 1 : 0;
+    DurationHistogram& latencies =
+        work.event.replay > 0 ? counts->replays : work.event.fresh ? counts->first : counts->later;
+    latencies.add(latency_of(work.event, at));
+  }
 }
 
 void SettleObserver::counted(const StepReport& report) {
   if (metrics_ == nullptr) return;
+  metrics_->history.add(book_);
+  book_.clear();
   auto& settled = metrics_->delivery.settled;
   add(settled, "delivered", report.delivered - report.deduplicated);
   add(settled, "deduplicated", report.deduplicated);
@@ -88,11 +128,17 @@ void ClaimObserver::refused() {
   if (metrics_ != nullptr) error_->add();
 }
 
-void count_reaped(telemetry::MetricSet* metrics, const StepReport& report) {
+void count_reaped(telemetry::MetricSet* metrics, const StepReport& report, Timestamp now) {
   if (metrics == nullptr) return;
   add(metrics->delivery.reaped, "retried", report.retried);
   add(metrics->delivery.reaped, "failed", report.failed);
   add(metrics->delivery.reaped, "fenced", report.fenced);
+  if (report.failed + report.retried == 0) return;
+  HistoryBook book;
+  HistoryCounts& all = book.at(now, HistoryKind::all);
+  all.failed = report.failed;
+  all.retried = report.retried;
+  metrics->history.add(book);
 }
 
 void count_swept(telemetry::MetricSet* metrics, const store::RetentionReport& report) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/history.hpp"
 #include "runtime/alert_post.hpp"
 #include "runtime/work.hpp"
 #include "store/maintain.hpp"
@@ -23,7 +24,8 @@ class SettleObserver {
 
   /// The store took this long to settle a batch.
   void answered(Duration took);
-  /// An event is settled, or was fenced: what its handlers did, and how long it took since it occurred.
+  /// An event is settled, or was fenced: what its handlers did, and how long it took since it occurred or, if it was
+  /// replayed, since then.
   void saw(const Work& work, bool fenced, std::chrono::steady_clock::time_point now);
   /// A batch is accounted for.
   void counted(const StepReport& report);
@@ -38,8 +40,11 @@ class SettleObserver {
   };
   OfHandler& of(const std::string& handler);
 
+  void record(const Work& work, bool fenced, Timestamp at);
+
   telemetry::MetricSet* metrics_;
   std::map<std::string, OfHandler, std::less<>> handlers_;
+  HistoryBook book_;  // of a batch
 };
 
 /// The eyes of one worker.
@@ -61,7 +66,7 @@ class ClaimObserver {
 };
 
 /// What a round of the reaper did.
-void count_reaped(telemetry::MetricSet* metrics, const StepReport& report);
+void count_reaped(telemetry::MetricSet* metrics, const StepReport& report, Timestamp now);
 /// What a retention sweep did.
 void count_swept(telemetry::MetricSet* metrics, const store::RetentionReport& report);
 

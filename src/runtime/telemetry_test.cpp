@@ -88,9 +88,9 @@ TEST_F(TelemetryTest, ReapedAndSweptAreCounted) {
   StepReport reaped;
   reaped.retried = 2;
   reaped.failed = 1;
-  count_reaped(&metrics, reaped);
+  count_reaped(&metrics, reaped, {});
   count_swept(&metrics, {3, 4, 1, 5, false});
-  count_reaped(nullptr, reaped);
+  count_reaped(nullptr, reaped, {});
   count_swept(nullptr, {});
   EXPECT_EQ(metrics.delivery.reaped.with({"retried"}).value(), 2U);
   EXPECT_EQ(metrics.delivery.reaped.with({"failed"}).value(), 1U);

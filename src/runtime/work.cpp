@@ -19,6 +19,32 @@ bool needs_record(const Work& work, const std::string& handler, const DecisionIn
   return !(alone && hosted != nullptr && hosted->idempotent);
 }
 
+// The runs of a failed attempt, and those of an event that failed before: what comes next is read against it. A
+// first success is written down on request only, because most deliveries are one.
+bool is_kept(const Work& work, const AttemptRules& rules) {
+  const auto failed = [](const HandlerNote& note) { return note.outcome.kind == Outcome::Kind::failed; };
+  const auto tried = [](const HandlerProgress& one) { return one.attempts > 0; };
+  return rules.record_successes || work.event.attempts > 0 || work.event.replay > 0 ||
+         std::any_of(work.event.progress.begin(), work.event.progress.end(), tried) ||
+         std::any_of(work.notes.begin(), work.notes.end(), failed);
+}
+
+std::vector<Attempt> attempts_of(const Work& work, const AttemptRules& rules) {
+  std::vector<Attempt> attempts;
+  if (!is_kept(work, rules)) return attempts;
+  for (const HandlerNote& note : work.notes) {
+    auto attempt = attempt_of(note.outcome);
+    if (note.deduplicated || !attempt) continue;
+    attempt->handler_name = note.handler_name;
+    attempt->worker = work.held_by.empty() ? rules.worker : work.held_by;
+    attempt->started_at = work.store_time(note.time.began);
+    attempt->took = note.time.took;
+    attempt->trace_id = trace_id_of(work.event.envelope.trace_context().value_or(""));
+    attempts.push_back(*std::move(attempt));
+  }
+  return attempts;
+}
+
 }  // namespace
 
 Route Work::route() const {
@@ -26,17 +52,19 @@ Route Work::route() const {
   return {event.envelope.event_type(), target ? std::optional<std::string_view>{*target} : std::nullopt, event.channel};
 }
 
-Timestamp Work::store_now() const {
-  return event.claimed_at + std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - claimed);
+Timestamp Work::store_now() const { return store_time(std::chrono::steady_clock::now()); }
+
+Timestamp Work::store_time(std::chrono::steady_clock::time_point at) const {
+  return event.claimed_at + std::chrono::duration_cast<Duration>(at - claimed);
 }
 
 bool Work::has_run(const std::string& handler) const {
   return std::any_of(runs.begin(), runs.end(), [&](const HandlerRun& run) { return run.handler_name == handler; });
 }
 
-void Work::note(const RegisteredHandler& handler, Outcome outcome, Duration took, double uniform01) {
-  runs.push_back({handler.name(), outcome, handler.retry, uniform01});
-  notes.push_back({handler.name(), std::move(outcome), took, false});
+void Work::note(const RegisteredHandler& handler, Ran ran, double uniform01) {
+  runs.push_back({handler.name(), ran.outcome, handler.retry, uniform01});
+  notes.push_back({handler.name(), std::move(ran.outcome), ran.time, false, std::move(ran.traceparent)});
 }
 
 Result<void> find_handled(store::Claiming& store, std::span<Work> works, std::span<const HandlerList> handlers) {
@@ -58,6 +86,23 @@ Result<void> find_handled(store::Claiming& store, std::span<Work> works, std::sp
   return {};
 }
 
+Result<void> find_replays(store::Claiming& store, std::span<Work> works) {
+  std::vector<Uuid> again;
+  for (const Work& work : works) {
+    if (work.event.claim.claim_seq > 1) again.push_back(work.event.claim.event_id);
+  }
+  if (again.empty()) return {};
+  SLUICE_TRY(const auto known, store.relayed(again));
+  for (const store::RelayedEvent& one : known) {
+    for (Work& work : works) {
+      if (work.event.claim.event_id != one.event_id) continue;
+      work.event.replay = one.replay;
+      work.event.replayed_at = one.replayed_at;
+    }
+  }
+  return {};
+}
+
 Outcome unreadable_outcome(const store::ClaimedEvent& event) {
   return Outcome::failed({std::string{error_class::payload}, event.unreadable.value_or(""), {}, true});
 }
@@ -66,6 +111,7 @@ void decide_work(Work& work, const DecisionInput& input) {
   store::SettleItem& decision = work.decision;
   decision = {};
   decision.claim = work.event.claim;
+  decision.attempts = attempts_of(work, input.attempts);
   if (work.event.unreadable) {
     decision.settlement = settle(work.event.attempts, unreadable_outcome(work.event), {}, 0.0);
     return;

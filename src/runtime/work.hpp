@@ -48,12 +48,19 @@ struct StepReport {
   }
 };
 
+/// When a handler ran.
+struct RunTime {
+  std::chrono::steady_clock::time_point began{};
+  Duration took{};
+};
+
 /// A handler that ran here, or did not have to.
 struct HandlerNote {
   std::string handler_name;
   Outcome outcome;
-  Duration took{};
+  RunTime time{};
   bool deduplicated = false;  ///< it had handled the event before, so it did not run
+  std::string traceparent{};  ///< of the span that it ran in; empty: none
 };
 
 struct Work {
@@ -65,13 +72,20 @@ struct Work {
   std::vector<HandlerRun> runs;
   std::set<std::string, std::less<>> recorded;  ///< dedup rows that are committed already
   bool release = false;                         ///< not run: given back as it was
+  std::string held_by{};                        ///< who holds the claim, where it is not a worker of this process
   store::SettleItem decision;
 
   [[nodiscard]] Route route() const;
   /// The store's clock, as well as it is known: its time at the claim, and what has passed here since.
   [[nodiscard]] Timestamp store_now() const;
+  [[nodiscard]] Timestamp store_time(std::chrono::steady_clock::time_point at) const;
   [[nodiscard]] bool has_run(const std::string& handler) const;
-  void note(const RegisteredHandler& handler, Outcome outcome, Duration took, double uniform01);
+  struct Ran {
+    Outcome outcome;
+    RunTime time{};
+    std::string traceparent{};  ///< as in HandlerNote
+  };
+  void note(const RegisteredHandler& handler, Ran ran, double uniform01);
 };
 
 /// Looks up who has handled these events already, among the handlers that are asked about: one list per work. Notes it
@@ -79,10 +93,20 @@ struct Work {
 using HandlerList = std::span<const std::string>;
 Result<void> find_handled(store::Claiming& store, std::span<Work> works, std::span<const HandlerList> handlers);
 
+/// Looks up which of these events were replayed, and when: those that were claimed before.
+Result<void> find_replays(store::Claiming& store, std::span<Work> works);
+
+/// Who runs the handlers, and what of it is written down.
+struct AttemptRules {
+  std::string worker;             ///< as the claim names it
+  bool record_successes = false;  ///< also of events that are delivered at their first attempt
+};
+
 struct DecisionInput {
   const RegistrySnapshot& registry;
   RouteMemo& routes;  ///< of that registry
   const HandlerSet& hosted;
+  AttemptRules attempts{};
 };
 
 /// What an event that could not be read comes to, whoever subscribes to it: reading it again would find the same.

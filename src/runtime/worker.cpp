@@ -4,6 +4,9 @@
 #include <chrono>
 #include <utility>
 
+#include "host/entropy.hpp"
+#include "runtime/trace.hpp"
+
 namespace sluice::runtime {
 
 Result<void> WorkerOptions::validate() const {
@@ -20,13 +23,15 @@ Result<void> WorkerOptions::validate() const {
 
 Worker::Worker(const DispatchEnvironment& environment, const telemetry::Logger& logger, WorkerOptions options)
     : store_(environment.store),
+      tracer_(environment.tracer),
       options_(std::move(options)),
       dispatcher_(environment, logger,
                   {.generation = options_.generation,
                    .uniform01 = options_.uniform01,
                    .ttl = options_.ttl,
                    .settle_attempts = options_.settle_attempts,
-                   .at = options_.at}),
+                   .at = options_.at,
+                   .attempts = {options_.identity, options_.record_successes}}),
       observer_(environment.metrics),
       batch_size_(options_.batch_min) {
   request_.generation = options_.generation;
@@ -41,6 +46,7 @@ Result<StepReport> Worker::step(const std::stop_token& abandon, const std::funct
   if (!earlier) return earlier;
   request_.limit = batch_size_;
   // Read before the claim, so that a deadline that counts from here is never late.
+  const Timestamp began = tracer_ != nullptr ? host::wall_clock() : Timestamp{};
   const auto claimed_at = std::chrono::steady_clock::now();
   auto events = store_.claim(request_);
   if (!events) {
@@ -55,8 +61,9 @@ Result<StepReport> Worker::step(const std::stop_token& abandon, const std::funct
   }
   const std::size_t count = events->size();
   if (busy) busy(count >= static_cast<std::size_t>(request_.limit));
+  std::string span = trace_claim(tracer_, *events, began);
   const auto begun = std::chrono::steady_clock::now();
-  auto report = dispatcher_.process(*std::move(events), claimed_at, abandon);
+  auto report = dispatcher_.process({*std::move(events), claimed_at, std::move(span)}, abandon);
   adapt(count, std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - begun));
   if (report) *report += *earlier;
   return report;

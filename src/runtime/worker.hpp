@@ -24,6 +24,7 @@ struct WorkerOptions {
   Duration batch_time = std::chrono::seconds{1};  ///< a batch of slow handlers is made no longer than this
   std::function<double()> uniform01;              ///< random numbers in [0, 1) for the jitter; from any thread
   int settle_attempts = 5;  ///< rounds that try to settle a batch before its claims are left to expire
+  bool record_successes = false;  ///< in the attempt log, also of events that are delivered at their first attempt
   TestPoint at;
 
   /// The error names the member.
@@ -51,6 +52,7 @@ class Worker {
   void adapt(std::size_t claimed, Duration took);
 
   store::Claiming& store_;
+  Tracer* tracer_;  // none: nothing is traced
   WorkerOptions options_;
   store::ClaimRequest request_;
   Dispatcher dispatcher_;

@@ -30,7 +30,7 @@ BodyFormat format_of(SinkConfig::Format format) {
 
 using Clock = std::function<Timestamp()>;
 
-std::unique_ptr<Sink> open_http(const SinkConfig& sink, const Clock& clock) {
+std::unique_ptr<Sink> open_http(const SinkConfig& sink, const Clock& clock, Tracer* tracer) {
   HttpSinkOptions options;
   options.name = sink.name;
   options.url = sink.url;
@@ -49,6 +49,7 @@ std::unique_ptr<Sink> open_http(const SinkConfig& sink, const Clock& clock) {
   if (sink.concurrency > 0) options.concurrency = sink.concurrency;
   options.rate = sink.rate;
   options.clock = clock;
+  options.tracer = tracer;
   return open_http_sink(std::move(options));
 }
 
@@ -119,10 +120,11 @@ Result<std::shared_ptr<Sink>> open_on_broker(const SinkConfig& sink, const Clock
   return std::shared_ptr<Sink>{open_broker_sink(std::move(options))};
 }
 
-Result<std::shared_ptr<Sink>> open(const SinkConfig& sink, const telemetry::Logger& logger, const Clock& clock) {
+Result<std::shared_ptr<Sink>> open(const SinkConfig& sink, const telemetry::Logger& logger, const Clock& clock,
+                                   Tracer* tracer) {
   switch (sink.kind) {
     case SinkConfig::Kind::http:
-      return std::shared_ptr<Sink>{open_http(sink, clock)};
+      return std::shared_ptr<Sink>{open_http(sink, clock, tracer)};
     case SinkConfig::Kind::nats:
     case SinkConfig::Kind::redis:
       return open_on_broker(sink, clock);
@@ -138,12 +140,12 @@ Result<std::shared_ptr<Sink>> open(const SinkConfig& sink, const telemetry::Logg
 }  // namespace
 
 Result<Sinks> open_sinks(const config::Config& config, const telemetry::Logger& logger,
-                         const std::function<Timestamp()>& clock) {
+                         const std::function<Timestamp()>& clock, Tracer* tracer) {
   const config::Declarations& declared = config.declared;
   if (declared.missing) return *declared.missing;
   Sinks sinks;
   for (const SinkConfig& sink : declared.sinks) {
-    SLUICE_TRY(auto opened, open(sink, logger, clock));
+    SLUICE_TRY(auto opened, open(sink, logger, clock, tracer));
     sinks.emplace(sink.name, std::move(opened));
   }
   if (!sinks.contains("log")) sinks.emplace("log", std::make_shared<LogSink>(logger, LogSinkOptions{.clock = clock}));

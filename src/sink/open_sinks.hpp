@@ -7,6 +7,7 @@
 #include <string>
 
 #include <sluice/result.hpp>
+#include <sluice/tracer.hpp>
 #include "config/config.hpp"
 #include "host/entropy.hpp"
 #include "sink/sink.hpp"
@@ -21,7 +22,7 @@ using Sinks = std::map<std::string, std::shared_ptr<Sink>>;
 /// time. An error means that a secret is not in the
 /// environment, or that a broker's address cannot be.
 Result<Sinks> open_sinks(const config::Config& config, const telemetry::Logger& logger,
-                         const std::function<Timestamp()>& clock = host::wall_clock);
+                         const std::function<Timestamp()>& clock = host::wall_clock, Tracer* tracer = nullptr);
 
 /// Delivers this one event to the sink of that name, from here: no daemon and no store take part. not_found when the
 /// configuration declares no such sink.

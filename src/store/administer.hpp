@@ -28,12 +28,32 @@ class Administering : public Publishing, public Observing, public Maintaining {
  public:
   /// failed → pending in place; conflict when the event is in any other state or discarded.
   virtual Result<ReplayReport> replay(const Uuid& id, Generation new_generation, const Actor& actor) = 0;
-  /// Tombstones / restores a failed event. Both need a reason.
+  /// failed or delivered → pending, for this handler alone: what it has recorded as handled is set aside, and the audit
+  /// keeps it. The others do not run; those of a dead letter that have not handled it stay out of attempts. conflict when
+  /// the event is in another state, or while a broker carries the deliveries; invalid (field `handler`) when the handler
+  /// does not subscribe to it. Needs a reason.
+  virtual Result<ReplayReport> send_to(const HandlerReplay& request, const Actor& actor) = 0;
+  /// As replay, with another payload: the history keeps the one before. conflict when that would make the history too
+  /// long. Needs a reason.
+  virtual Result<ReplayReport> replay_edited(const EditedReplay& request, const Actor& actor) = 0;
+  /// A pending event, and each handler of it that still waits, is due at `due`; none: at once. conflict in any other
+  /// state, and at once where another event of its ordering key goes first. Needs a reason.
+  virtual Result<void> schedule(const Uuid& id, std::optional<Timestamp> due, const Actor& actor) = 0;
+  /// Tombstones a pending event: nobody claims it any more, and what waits for its ordering key goes on. conflict in any
+  /// other state; needs a reason.
+  virtual Result<void> cancel(const Uuid& id, const Actor& actor) = 0;
+  /// Tombstones a failed event. Needs a reason.
   virtual Result<void> discard(const Uuid& id, const Actor& actor) = 0;
+  /// Takes the tombstone off a discarded event, which is failed again, or off a cancelled one, which is pending again
+  /// and due when it was. Needs a reason.
   virtual Result<void> restore(const Uuid& id, const Actor& actor) = 0;
   /// Marks every group with this fingerprint as known, or as not known again; returns how many there are.
   /// not_found when nothing ever failed like that. Needs a reason.
   virtual Result<std::int64_t> acknowledge(const std::string& fingerprint, bool known, const Actor& actor) = 0;
+
+  /// Adds a note, the author's reason, to every group with this fingerprint; returns how many there are. not_found when
+  /// nothing ever failed like that.
+  virtual Result<std::int64_t> note(const std::string& fingerprint, const Actor& author) = 0;
 
   /// Freezes the set, in insert order. An empty set is returned with a total of 0 and not kept. Nothing but
   /// the plan is written; plans that expired more than a day ago, and operations that ended more than

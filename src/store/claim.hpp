@@ -11,6 +11,7 @@
 #include <sluice/result.hpp>
 #include <sluice/time.hpp>
 #include <sluice/uuid.hpp>
+#include "core/attempt.hpp"
 #include "core/generation.hpp"
 #include "core/settle.hpp"
 #include "core/subscription.hpp"
@@ -45,6 +46,9 @@ struct SettleItem {
   /// transaction, also when the claim turns out to be fenced, because the effect did happen.
   std::vector<std::string> handled_by;
   std::string idempotency_key;  ///< needed when handled_by is not empty
+  /// For the attempt log, in the same transaction. Of a claim that turns out to be fenced nothing is kept: whoever took
+  /// the event back has recorded that it expired.
+  std::vector<Attempt> attempts{};
 };
 
 struct SettleReport {

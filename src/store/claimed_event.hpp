@@ -50,6 +50,8 @@ struct ClaimedEvent {
   bool fresh = false;
   /// Other handlers are given it elsewhere, as consumers of a broker are: whoever handles it leaves a dedup row.
   bool shared = false;
+  std::int64_t replay = 0;                    ///< how often it was replayed; the dispatcher looks it up
+  std::optional<Timestamp> replayed_at = {};  ///< the latest time
 };
 
 }  // namespace sluice::store

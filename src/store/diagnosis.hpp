@@ -32,7 +32,7 @@ struct StatusCount {
 struct StoreStatus {
   Timestamp now{};
   std::vector<StatusCount> counts;  ///< tombstoned rows excluded; exact while they are cheap to count
-  std::int64_t discarded = 0;       ///< dead letters
+  std::int64_t discarded = 0;       ///< dead letters, and pending events that were cancelled
   bool discarded_estimated = false;
 };
 

@@ -1,6 +1,7 @@
 // What is told of an event to people: its row, who has handled it, what was done to it; and how events are named.
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -8,8 +9,10 @@
 #include <vector>
 
 #include <sluice/envelope.hpp>
+#include <sluice/result.hpp>
 #include <sluice/time.hpp>
 #include <sluice/uuid.hpp>
+#include "core/attempt.hpp"
 #include "core/generation.hpp"
 #include "core/settle.hpp"
 #include "core/status.hpp"
@@ -50,6 +53,23 @@ struct EventRecord {
   std::optional<std::string> unreadable{};  ///< why the payload is not shown (it is then `null`)
 };
 
+/// The first and the last id that begin with these hexadecimal digits.
+struct IdRange {
+  Uuid first;
+  Uuid last;
+};
+inline Result<IdRange> ids_beginning(const std::string& digits) {
+  const auto filled = [&](char with) {
+    std::string text = digits + std::string(32 - std::min<std::size_t>(digits.size(), 32), with);
+    for (const std::size_t place : {8U, 13U, 18U, 23U}) text.insert(place, 1, '-');
+    return Uuid::parse(text, "id");
+  };
+  const auto first = filled('0');
+  const auto last = filled('f');
+  if (!first) return first.error();
+  return IdRange{*first, *last};
+}
+
 struct HandledKey {
   std::string handler_name;
   std::string idempotency_key;
@@ -70,6 +90,14 @@ struct AuditRecord {
   std::optional<Uuid> event_id;
   std::int64_t count = 0;
   std::string detail = "{}";  ///< JSON text
+};
+
+/// An entry of the attempt log.
+struct AttemptRecord {
+  int number = 0;              ///< counts from 1, over all replays; what was dropped in between leaves a gap
+  std::int64_t claim_seq = 0;  ///< 0: by a consumer of a broker
+  std::int64_t replay = 0;     ///< how often the event had been replayed by then
+  Attempt attempt;
 };
 
 /// Empty members match everything.
@@ -99,6 +127,7 @@ struct EventFilter {
   std::optional<Timestamp> since;  ///< occurred_at, not before; of dead letters: failed_at
   std::optional<Timestamp> until;  ///< before
   std::vector<Uuid> except;        ///< of dead letters: not these
+  bool heads_only = false;         ///< of lists: payloads are not read; they are `null`
 };
 
 struct EventPage {
@@ -140,6 +169,38 @@ struct FailureGroup {
   std::int64_t came_back = 0;                      ///< of `count`: failed after the acknowledgement
   std::optional<Generation> came_back_generation;  ///< of the newest of these
 };
+
+/// An event for one of its handlers, again.
+struct HandlerReplay {
+  Uuid event_id;
+  std::string handler_name;       ///< must subscribe to the event in `generation`
+  Status from = Status::failed;   ///< failed: a dead letter is replayed; delivered: it is sent again
+  Generation generation = 0;      ///< that gets it
+};
+
+/// A dead letter with another payload.
+struct EditedReplay {
+  Uuid event_id;
+  std::string payload;        ///< a JSON object
+  Generation generation = 0;  ///< that gets it
+  std::int64_t most = 0;      ///< bytes that its history may have: it keeps every payload before
+};
+
+/// Stretches of time, one behind the other.
+struct HistogramGrid {
+  Timestamp from{};  ///< a whole second
+  Duration step = std::chrono::seconds{1};
+  int stretches = 0;
+
+  [[nodiscard]] Timestamp until() const { return from + step * stretches; }
+};
+
+/// The filter, and nothing outside of the grid.
+inline EventFilter within(EventFilter filter, const HistogramGrid& grid) {
+  filter.since = std::max(filter.since.value_or(grid.from), grid.from);
+  filter.until = std::min(filter.until.value_or(grid.until()), grid.until());
+  return filter;
+}
 
 struct ReplayReport {
   Uuid event_id;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include <sluice/time.hpp>
 #include <sluice/uuid.hpp>
 #include "core/generation.hpp"
+#include "core/history.hpp"
 #include "core/ladder.hpp"
 #include "core/retention.hpp"
 #include "core/settle.hpp"
@@ -112,6 +114,11 @@ class Maintaining {
   /// so that any number of processes write one row per hour. Forgets samples beyond kLadderKept. In doubt: a second
   /// call counts the latencies twice, which changes no verdict.
   virtual Result<void> record_ladder(const LadderSample& sample) = 0;
+
+  /// Adds minutes of a process to the history, as HistoryCounts::add does, so that any number of processes write one row
+  /// per minute and series; and to the rows of their hours. Forgets minutes beyond kHistoryMinutesKept and hours beyond
+  /// kHistoryHoursKept. In doubt: a second call may count twice.
+  virtual Result<void> record_history(std::span<const HistoryRow> rows) = 0;
 };
 
 }  // namespace sluice::store

@@ -2,7 +2,8 @@
 // JSON object per row, columns by name. Neither side knows which store the other one is.
 //
 // A slice is copied again whenever its digest is another one than that of the rows that were taken in last, so a change
-// of any kind is seen, a copy can be broken off anywhere, and the last pass has little left to do.
+// of any kind is seen, and a copy can be broken off anywhere. The first pass reads everything; from then on the old
+// store notes what is written to, so the last one has as little to do as was written since, however large the store is.
 #pragma once
 
 #include <cstdint>
@@ -31,11 +32,19 @@ struct MovedSlice {
   std::int64_t rows = 0;
 };
 
+/// What the old store has noted of writes up to a moment.
+struct MoveNotes {
+  std::int64_t watch = 0;  ///< which watch: one that was ended has missed something
+  std::int64_t upto = 0;
+};
+
 class MoveRows {
  public:
   virtual ~MoveRows() = default;
   /// In the order in which they have to be taken in.
   virtual Result<std::vector<MoveSlice>> slices() = 0;
+  /// Those that were written to since, and the small tables; `notes` is moved to now. conflict: the watch was ended.
+  virtual Result<std::vector<MoveSlice>> touched(MoveNotes& notes) = 0;
   virtual Result<std::vector<std::string>> rows(const MoveSlice& slice) = 0;
 };
 
@@ -53,6 +62,8 @@ class MoveSource : public MoveRows {
  public:
   virtual Result<std::optional<std::string>> home() = 0;  ///< where it has moved to; none: it is here
   virtual Result<std::int64_t> in_flight() = 0;
+  /// Writes are noted from now on, until claims go on or the store has moved.
+  virtual Result<MoveNotes> note_writes() = 0;
   /// Nothing is claimed for this long; zero: claims go on at once.
   virtual Result<void> hold_claims(Duration length, const std::string& home) = 0;
   virtual Result<std::unique_ptr<MoveSwitch>> begin_switch() = 0;

@@ -12,6 +12,7 @@
 #include <sluice/time.hpp>
 #include <sluice/uuid.hpp>
 #include "core/generation.hpp"
+#include "core/history.hpp"
 #include "core/ladder.hpp"
 #include "store/diagnosis.hpp"
 #include "store/event_record.hpp"
@@ -29,6 +30,14 @@ struct Capabilities {
   bool roles = false;   ///< database roles and grants
   bool partitions = false;
   bool embedded = false;  ///< lives in this process, a file
+};
+
+struct HistoryQuery {
+  bool hourly = false;  ///< else minutes
+  Timestamp from{};
+  Timestamp until{};  ///< before
+  HistoryKind kind = HistoryKind::all;
+  std::optional<std::string> name{};  ///< none: every series of the kind
 };
 
 class Observing {
@@ -49,6 +58,8 @@ class Observing {
     return handled(std::span{&event.envelope.idempotency_key(), 1});
   }
   virtual Result<std::vector<AuditRecord>> audit_of(const Uuid& event_id) = 0;
+  /// The attempt log of an event: the first and the latest, by number. Empty where nothing failed.
+  virtual Result<std::vector<AttemptRecord>> attempts_of(const Uuid& event_id) = 0;
   /// The event of its ordering key that goes first: an earlier one that is pending and that somebody subscribes to, or
   /// any that is in flight. None: nothing does, or the event has no key.
   virtual Result<std::optional<Uuid>> key_blocker(const EventRecord& event) = 0;
@@ -64,10 +75,18 @@ class Observing {
   /// At most `limit` of the dead letters that nobody knows about: of groups that are not acknowledged, and what failed
   /// after its group was.
   virtual Result<std::int64_t> count_unacknowledged(std::int64_t limit) = 0;
+  /// The events whose ids begin with these hexadecimal digits (at most 32, no hyphens), in order; at most `limit`.
+  virtual Result<std::vector<Uuid>> ids_from(const std::string& digits, int limit) = 0;
   /// The fingerprints of failures that begin so, each once, in order; at most `limit`.
   virtual Result<std::vector<std::string>> fingerprints(const std::string& prefix, int limit) = 0;
   /// The most numerous first.
   virtual Result<std::vector<FailureGroup>> failure_groups(const EventFilter& filter) = 0;
+
+  /// How many of the dead letters that match failed in each stretch.
+  virtual Result<std::vector<std::int64_t>> failure_histogram(const EventFilter& filter, const HistogramGrid& grid) = 0;
+  /// Notes on the groups with this fingerprint, and who acknowledged them or took that back: newest first, at most
+  /// `limit`.
+  virtual Result<std::vector<AuditRecord>> audit_of_group(const std::string& fingerprint, int limit) = 0;
 
   virtual Result<OperationRecord> operation(const Uuid& id) = 0;  ///< not_found when there is none
   /// Newest first, planned ones that expired left out.
@@ -108,6 +127,8 @@ class Observing {
   virtual Result<Diagnosis> diagnose(DiagnosisDepth depth) = 0;
   /// The samples of the last kLadderKept, oldest first.
   virtual Result<std::vector<LadderSample>> ladder_history() = 0;
+  /// Rows of the history, oldest first.
+  virtual Result<std::vector<HistoryRow>> history(const HistoryQuery& query) = 0;
   /// 0 to 1. Only where capabilities().listen.
   virtual Result<double> notify_queue_usage() = 0;
 

@@ -13,6 +13,7 @@
 
 #include <sluice/time.hpp>
 #include <sluice/uuid.hpp>
+#include "core/attempt.hpp"
 #include "core/settle.hpp"
 
 namespace sluice::store {
@@ -59,6 +60,7 @@ struct ConsumerReport {
   std::string idempotency_key;
   bool handled = false;      ///< a dedup row is written
   HandlerProgress progress;  ///< names the handler. Not handled: tried again when due, or out of attempts
+  std::vector<Attempt> attempts{};  ///< for the attempt log; kept when the report is `done`
 };
 
 enum class Reported {
@@ -72,6 +74,7 @@ struct RelayedEvent {
   Uuid event_id;
   std::int64_t replay = 0;                ///< 0 before the first replay
   std::vector<HandlerProgress> progress;  ///< of handlers that have reported
+  std::optional<Timestamp> replayed_at = {};
 };
 
 }  // namespace sluice::store

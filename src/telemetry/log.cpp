@@ -11,8 +11,8 @@
 #include <mutex>
 
 #include <sluice/envelope.hpp>
-#include "core/generation.hpp"
 #include "core/json.hpp"
+#include "core/trace_context.hpp"
 #include "host/entropy.hpp"
 
 namespace sluice::telemetry {
@@ -99,6 +99,7 @@ std::string format_json(const LogRecord& record) {
   append_member(line, "environment", record.context.environment);
   append_member(line, "generation", value_or_null(record.context.generation));
   append_member(line, "trace_id", value_or_null(record.context.trace_id));
+  if (record.context.span_id) append_member(line, "span_id", *record.context.span_id);
   for (const LogField& field : record.fields) append_member(line, field.key, field.value);
   return line += "}\n";
 }
@@ -176,8 +177,17 @@ Logger Logger::with_generation(std::int64_t generation) const {
 
 Logger Logger::with_trace_context(const std::optional<std::string>& traceparent) const {
   Logger other = *this;
-  other.context_.trace_id.reset();
-  if (traceparent && check_trace_context(*traceparent)) other.context_.trace_id = traceparent->substr(3, 32);
+  const auto context = traceparent ? parse_traceparent(*traceparent) : std::nullopt;
+  other.context_.trace_id = context ? std::optional{context->trace_id()} : std::nullopt;
+  other.context_.span_id.reset();
+  return other;
+}
+
+Logger Logger::with_span(std::string_view traceparent) const {
+  Logger other = *this;
+  const auto context = parse_traceparent(traceparent);
+  other.context_.trace_id = context ? std::optional{context->trace_id()} : std::nullopt;
+  other.context_.span_id = context ? std::optional{context->span_id_text()} : std::nullopt;
   return other;
 }
 
@@ -194,9 +204,9 @@ LogWriter write_to_fd(int fd) {
 
 LogFormat format_for_fd(int fd) { return ::isatty(fd) == 1 ? LogFormat::human : LogFormat::json; }
 
-void log_published(const Logger& logger, const EventEnvelope& event, bool fresh) {
+void log_published(const Logger& logger, const EventEnvelope& event, bool fresh, std::string_view span) {
   const auto& workspace = event.workspace_id();
-  logger.with_trace_context(event.trace_context())
+  (span.empty() ? logger.with_trace_context(event.trace_context()) : logger.with_span(span))
       .info(fresh ? "event published" : "event was published before",
             {{"event_id", event.event_id().to_string()},
              {"event_type", event.event_type()},

@@ -54,7 +54,8 @@ struct LogContext {
   std::string service = "sluice";
   std::string environment = "development";
   std::optional<std::int64_t> generation;
-  std::optional<std::string> trace_id;  ///< 32 hex characters
+  std::optional<std::string> trace_id;   ///< 32 hex characters
+  std::optional<std::string> span_id{};  ///< 16, while a span is current
 };
 
 struct LogRecord {
@@ -66,8 +67,8 @@ struct LogRecord {
 };
 
 /// One JSON object and a line feed: timestamp, level, message, service, environment, generation,
-/// trace_id, then the record's own fields. What is not known is null. No byte of any value can end
-/// the line or leave its string.
+/// trace_id, span_id while a span is current, then the record's own fields. What is not known is null. No byte of any
+/// value can end the line or leave its string.
 std::string format_json(const LogRecord& record);
 
 /// `01:43:02.123 INFO  message  key=value key="two words"` and a line feed, for a person at a
@@ -103,6 +104,8 @@ class Logger {
   [[nodiscard]] Logger with_generation(std::int64_t generation) const;
   /// Takes the trace id out of a W3C traceparent; none or a malformed one leaves it null.
   [[nodiscard]] Logger with_trace_context(const std::optional<std::string>& traceparent) const;
+  /// The same for a span that is current: its id, too.
+  [[nodiscard]] Logger with_span(std::string_view traceparent) const;
 
  private:
   struct Output;
@@ -118,7 +121,7 @@ LogWriter write_to_fd(int fd);
 LogFormat format_for_fd(int fd);
 
 /// The one line that a publish leaves in the log, whoever publishes. `fresh`: false when the same id had been published
-/// before.
-void log_published(const Logger& logger, const EventEnvelope& event, bool fresh);
+/// before. `span` is the traceparent of the publish; empty: none.
+void log_published(const Logger& logger, const EventEnvelope& event, bool fresh, std::string_view span = {});
 
 }  // namespace sluice::telemetry

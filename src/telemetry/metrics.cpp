@@ -4,6 +4,7 @@
 #include <array>
 #include <cassert>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <numeric>
 
@@ -23,11 +24,21 @@ Histogram::Histogram(std::vector<double> bounds) : bounds_(std::move(bounds)), c
 
 void Histogram::observe(double value) { observe_many(value, 1); }
 
+// A bound belongs to the bucket below it.
+std::size_t Histogram::bucket_of(double value) const {
+  return static_cast<std::size_t>(std::lower_bound(bounds_.begin(), bounds_.end(), value) - bounds_.begin());
+}
+
+void Histogram::observe(double value, std::string_view traceparent, Timestamp at) {
+  observe_many(value, 1);
+  const auto span = parse_traceparent(traceparent);
+  if (!span || !span->is_sampled()) return;
+  const std::unique_lock lock{mutex_, std::try_to_lock};
+  if (lock) exemplars_.insert_or_assign(bucket_of(value), Exemplar{value, at, *span});
+}
+
 void Histogram::observe_many(double value, std::uint64_t times) {
-  // A bound belongs to the bucket below it.
-  const auto bucket =
-      static_cast<std::size_t>(std::lower_bound(bounds_.begin(), bounds_.end(), value) - bounds_.begin());
-  counts_[bucket].fetch_add(times, std::memory_order_relaxed);
+  counts_[bucket_of(value)].fetch_add(times, std::memory_order_relaxed);
   sum_.fetch_add(value * static_cast<double>(times), std::memory_order_relaxed);
 }
 
@@ -36,6 +47,8 @@ Histogram::Snapshot Histogram::snapshot() const {
   snapshot.counts.reserve(counts_.size());
   for (const auto& count : counts_) snapshot.counts.push_back(count.load(std::memory_order_relaxed));
   snapshot.sum = sum_.load(std::memory_order_relaxed);
+  const std::lock_guard lock{mutex_};
+  snapshot.exemplars = exemplars_;
   return snapshot;
 }
 
@@ -208,11 +221,22 @@ class Page {
     for (std::size_t at = 0; at < seen.counts.size(); ++at) {
       total += seen.counts[at];
       const std::string bound = at < histogram.bounds().size() ? bound_text(histogram.bounds()[at], format_) : "+Inf";
-      line(description.name + "_bucket", label_text(description.labels, labels, bound), std::to_string(total));
+      line(description.name + "_bucket", label_text(description.labels, labels, bound),
+           std::to_string(total) + exemplar_text(seen, at));
     }
     const std::string own = label_text(description.labels, labels);
     line(description.name + "_sum", own, number(seen.sum));
     line(description.name + "_count", own, std::to_string(total));
+  }
+
+  // ` # {trace_id="…",span_id="…"} 0.067 1520879607.789`: the older format has no place for it.
+  [[nodiscard]] std::string exemplar_text(const Histogram::Snapshot& seen, std::size_t bucket) const {
+    const auto found = seen.exemplars.find(bucket);
+    if (format_ != MetricsFormat::openmetrics || found == seen.exemplars.end()) return {};
+    const Histogram::Exemplar& exemplar = found->second;
+    const std::chrono::duration<double> at = exemplar.at.time_since_epoch();
+    return " # " + label_text({"trace_id", "span_id"}, {exemplar.span.trace_id(), exemplar.span.span_id_text()}) + ' ' +
+           number(exemplar.value) + ' ' + number(at.count());
   }
 
   MetricsFormat format_;

@@ -18,6 +18,9 @@
 #include <utility>
 #include <vector>
 
+#include <sluice/time.hpp>
+#include "core/trace_context.hpp"
+
 namespace sluice::telemetry {
 
 class Counter {
@@ -47,10 +50,20 @@ class Histogram {
 
   void observe(double value);
   void observe_many(double value, std::uint64_t times);
+  /// The same, and where the span is sampled it is kept as an example of its bucket, the latest of each.
+  void observe(double value, std::string_view traceparent, Timestamp at);
+
+  /// A value that was seen, and the span that it was seen in.
+  struct Exemplar {
+    double value = 0;
+    Timestamp at{};
+    TraceContext span;
+  };
 
   struct Snapshot {
     std::vector<std::uint64_t> counts;  ///< per bucket, not summed up; one more than there are bounds
     double sum = 0;
+    std::map<std::size_t, Exemplar> exemplars{};  ///< by bucket
 
     [[nodiscard]] std::uint64_t count() const;
   };
@@ -58,9 +71,13 @@ class Histogram {
   [[nodiscard]] const std::vector<double>& bounds() const { return bounds_; }
 
  private:
+  [[nodiscard]] std::size_t bucket_of(double value) const;
+
   std::vector<double> bounds_;
   std::vector<std::atomic<std::uint64_t>> counts_;
   std::atomic<double> sum_ = 0;
+  mutable std::mutex mutex_;  // guards the exemplars; who observes never waits for it
+  std::map<std::size_t, Exemplar> exemplars_;
 };
 
 enum class MetricKind { counter, gauge, histogram };

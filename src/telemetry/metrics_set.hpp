@@ -11,6 +11,8 @@
 #include <string_view>
 
 #include <sluice/handler.hpp>
+#include "telemetry/exporting.hpp"
+#include "telemetry/history.hpp"
 #include "telemetry/metrics.hpp"
 
 namespace sluice::telemetry {
@@ -55,6 +57,7 @@ struct DeliveryMetrics {
   Family<Histogram>& handler_duration;  ///< handler
   Family<Histogram>& handled_latency;
   Family<Histogram>& first_attempt_latency;  ///< its buckets are those of LadderSample
+  Family<Histogram>& replay_latency;
   Family<Counter>& polls;
   Family<Counter>& reaped;    ///< result: retried, failed, fenced
   Family<Counter>& stranded;  ///< cause: passed_over, no_claim, blocker_gone
@@ -110,6 +113,16 @@ struct ProcessMetrics {
   void sample();
 };
 
+/// What became of the spans that this process recorded.
+struct TraceMetrics {
+  explicit TraceMetrics(Registry& registry);
+  Family<Counter>& exported;
+  Family<Counter>& dropped;
+  Family<Gauge>& queued;
+
+  void mirror(const SpanCounts& counts);
+};
+
 /// The registry outlives the set.
 struct MetricSet {
   explicit MetricSet(Registry& registry)
@@ -118,7 +131,8 @@ struct MetricSet {
         listener(registry),
         alerts(registry),
         traffic(registry),
-        process(registry) {}
+        process(registry),
+        traces(registry) {}
 
   StoreMetrics store;
   DeliveryMetrics delivery;
@@ -126,6 +140,8 @@ struct MetricSet {
   AlertMetrics alerts;
   TrafficMetrics traffic;
   ProcessMetrics process;
+  TraceMetrics traces;
+  DeliveryHistory history;  ///< for the charts; not exposed
 };
 
 }  // namespace sluice::telemetry

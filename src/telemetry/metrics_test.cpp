@@ -142,6 +142,21 @@ TEST(MetricsText, TheAcceptHeaderChoosesTheFormat) {
   EXPECT_EQ(content_type(MetricsFormat::prometheus), "text/plain; version=0.0.4; charset=utf-8");
 }
 
+TEST(Exemplars, StandInOpenMetricsOnly) {
+  Registry registry;
+  auto& waits = registry.histogram({"wait_seconds", "Wait."}, {1, 2});
+  const Timestamp at{std::chrono::milliseconds{1500}};
+  waits->observe(1.5, "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", at);
+  waits->observe(0.5, "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00", at);
+  const std::string open = expose(registry, MetricsFormat::openmetrics);
+  EXPECT_NE(open.find("wait_seconds_bucket{le=\"2.0\"} 2 # {trace_id=\"0af7651916cd43dd8448eb211c80319c\","
+                      "span_id=\"b7ad6b7169203331\"} 1.5 1.5\n"),
+            std::string::npos)
+      << open;
+  EXPECT_NE(open.find("wait_seconds_bucket{le=\"1.0\"} 1\n"), std::string::npos) << open;
+  EXPECT_EQ(expose(registry).find("trace_id"), std::string::npos);
+}
+
 }  // namespace
 
 }  // namespace sluice::telemetry

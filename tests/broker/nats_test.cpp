@@ -1,6 +1,13 @@
 // What only NATS has: streams that are missing or small, tokens, TLS, several servers.
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
 #include <cstdlib>
 #include <fstream>
+#include <stdexcept>
+#include <thread>
 
 #include "tests/broker/broker_fixture.hpp"
 
@@ -72,6 +79,51 @@ TEST(NatsBroker, AnyServerThatIsThereWillDo) {
   const NatsServer server;
   const auto broker = opened({.urls = {url_of(Kind::nats, free_port()), server.url()}});
   EXPECT_TRUE(broker->ensure({}));
+}
+
+/// Takes connections and says nothing.
+class SilentServer {
+ public:
+  explicit SilentServer(int port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    if (::bind(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 || ::listen(socket_, 8) != 0) {
+      throw std::runtime_error("the port is taken");
+    }
+  }
+  ~SilentServer() {
+    ::close(client_);
+    ::close(socket_);
+  }
+  void accept() { client_ = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC); }
+
+ private:
+  int socket_;
+  int client_ = -1;
+};
+
+TEST(NatsBroker, NobodyWaitsForAnothersAttemptToReachAServerThatIsAway) {
+  const int port = free_port();
+  const auto broker = opened({.urls = {url_of(Kind::nats, port)}});
+  ASSERT_FALSE(broker->inspect()) << "nobody is there, which is known from here on";
+  std::optional<SilentServer> silent{port};
+  std::atomic<int> answers = 0;
+  std::jthread first{[&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      static_cast<void>(broker->publish(one_message(), 1s, {}));
+      ++answers;
+    }
+  }};
+  silent->accept();
+  const int before = answers;
+  const auto second = broker->publish(one_message(), 1s, {});
+  EXPECT_EQ(answers, before) << "the attempt of the first went on meanwhile";
+  ASSERT_FALSE(second[0]);
+  EXPECT_EQ(second[0].error().code, ErrorCode::unavailable);
+  first.request_stop();
+  silent.reset();
 }
 
 TEST(NatsBroker, SpeaksTlsToAServerThatItsAuthorityVouchesFor) {

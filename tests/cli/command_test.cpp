@@ -67,6 +67,11 @@ std::vector<std::string> something_to_change(const Command& command) {
       {"generation retire", {"3"}},
       {"generation reroute", {"3", "--to", "2"}},
       {"subscription remove", {"billing.meter", "--generation", "2"}},
+      {"event run-now", {test::id_of(1).to_string()}},
+      {"event reschedule", {test::id_of(1).to_string(), "--at", "2h"}},
+      {"event cancel", {test::id_of(1).to_string()}},
+      {"event restore", {test::id_of(1).to_string()}},
+      {"event resend", {test::id_of(1).to_string(), "--handler", "billing.meter"}},
       {"dlq replay", {"--all"}},
       {"dlq discard", {"--all"}},
       {"dlq restore", {"--all"}},
@@ -107,6 +112,7 @@ TEST(CommandTable, EveryChangeHasADryRunThatChangesNothing) {
     std::vector<std::string> words{command.path.begin(), command.path.end()};
     words.emplace_back("--dry-run");
     for (const auto& word : something_to_change(command)) words.push_back(word);
+    if (title == "dlq note") words.insert(words.end(), {sluice.store.sql("select fingerprint from outbox").front(), "a ticket"});
     const auto answer = sluice(words);
     EXPECT_EQ(answer.exit, Exit::ok) << title << ": " << answer.err;
     EXPECT_FALSE(sluice.opened.back().create) << title;

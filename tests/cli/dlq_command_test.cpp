@@ -190,7 +190,8 @@ TEST_F(Dlq, AHundredAndOneAreConfirmedByTheirNumber) {
   sluice_.input = "y\n";
   const auto reflex = sluice_({"dlq", "discard", "--all", "--reason", "bad import"});
   EXPECT_EQ(reflex.exit, Exit::declined);
-  EXPECT_THAT(reflex.err, HasSubstr("type 101 to go on"));
+  EXPECT_THAT(reflex.err, AllOf(HasSubstr("type 101 to go on"), HasSubstr("it takes the number, 101"), HasSubstr("nothing was changed")));
+  EXPECT_THAT(sluice_.store.sql("select state from operations"), ElementsAre("cancelled")) << "no plan is left behind";
   sluice_.input = "101\n";
   deliver_meanwhile(5);
   EXPECT_EQ(sluice_({"dlq", "discard", "--all", "--reason", "bad import"}).exit, Exit::ok);

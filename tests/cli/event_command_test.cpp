@@ -54,6 +54,42 @@ TEST_F(Events, SinceIsADurationOrATime) {
   EXPECT_THAT(bad.err, HasSubstr("--since"));
 }
 
+TEST_F(Events, APendingEventIsChanged) {
+  const std::string id = test::id_of(1).to_string();
+  const std::vector<std::string> why{"--reason", "a test", "--yes"};
+  const auto change = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), "event");
+    words.insert(words.end(), why.begin(), why.end());
+    return sluice_(words);
+  };
+  EXPECT_THAT(change({"reschedule", id, "--at", "2h"}).out, HasSubstr("is scheduled for "));
+  EXPECT_THAT(sluice_({"event", "show", id}).out, AllOf(HasSubstr("scheduled for"), Not(HasSubstr("next retry"))));
+  EXPECT_THAT(change({"run-now", id}).out, HasSubstr("is due"));
+  EXPECT_THAT(change({"cancel", id}).out, HasSubstr("is cancelled"));
+  EXPECT_THAT(sluice_({"event", "list", "--discarded"}).out, HasSubstr("pending (cancelled)"));
+  EXPECT_EQ(change({"cancel", id}).exit, Exit::conflict);
+  EXPECT_THAT(change({"restore", id}).out, HasSubstr("is pending again"));
+  const auto late = change({"reschedule", id, "--at", "2001-01-01T00:00:00Z"});
+  EXPECT_EQ(late.exit, Exit::usage);
+  EXPECT_THAT(late.err, HasSubstr("--at"));
+}
+
+TEST_F(Events, AChangeIsAskedFor) {
+  const std::string id = test::id_of(1).to_string();
+  EXPECT_EQ(sluice_({"event", "cancel", id, "--yes"}).exit, Exit::usage) << "no reason";
+  EXPECT_THAT(sluice_({"event", "cancel", id, "--reason", "why"}).err, HasSubstr("pass --yes to cancel it"));
+  EXPECT_THAT(sluice_({"event", "cancel", id, "--reason", "why", "--dry-run"}).err, HasSubstr("would cancel it"));
+  EXPECT_FALSE(sluice_.store->get_event(test::id_of(1))->deleted_at);
+}
+
+TEST_F(Events, AnIdMayBeGivenByItsBeginning) {
+  const std::string id = test::id_of(1).to_string();
+  EXPECT_EQ(sluice_({"event", "show", id.substr(0, 35)}).exit, Exit::usage) << "there are several";
+  const auto several = sluice_({"event", "show", id.substr(0, 8)});
+  EXPECT_THAT(several.err, AllOf(HasSubstr("begins several event ids"), HasSubstr(id)));
+  EXPECT_THAT(sluice_({"event", "show", "abc"}).err, HasSubstr("is not an event id"));
+}
+
 TEST_F(Events, ListRefusesBadFlags) {
   for (const std::vector<std::string>& words : {std::vector<std::string>{"--limit", "0"},
                                                 {"--limit", "many"},

@@ -44,6 +44,15 @@ class GoldenJson : public testing::Test {
     test::expect_golden("cli_json/" + name + ".json", steady(answer.out, sluice_));
     shown_.insert(name);
   }
+  void expect_changes_of_one_event() {
+    expect("dlq_count", {"dlq", "count"});
+    expect("dlq_note", {"dlq", "note", "65433f7171b9ae14", "the provider knows"});
+    expect("event_resend", {"event", "resend", id(5), "--handler", "billing.meter", "--reason", "lost there", "--yes"});
+    expect("event_reschedule", {"event", "reschedule", id(5), "--at", "2h", "--reason", "too soon", "--yes"});
+    expect("event_run-now", {"event", "run-now", id(5), "--reason", "now", "--yes"});
+    expect("event_cancel", {"event", "cancel", id(5), "--reason", "not needed", "--yes"});
+    expect("event_restore", {"event", "restore", id(5), "--reason", "needed", "--yes"});
+  }
   static std::string id(int number) { return test::id_of(number).to_string(); }
   test::CommandLine sluice_;
   std::set<std::string> shown_;
@@ -57,7 +66,6 @@ TEST_F(GoldenJson, OfEveryCommand) {
   expect("dlq_groups", {"dlq", "groups"});
   expect("dlq_list", {"dlq", "list", "--limit", "2"});
   expect("dlq_show", {"dlq", "show", id(2)});
-  expect("dlq_count", {"dlq", "count"});
   expect("dlq_plan", {"dlq", "plan", "--filter", "text:slow", "--canary", "1"});
   expect("dlq_export", {"dlq", "export", id(2)});
   expect("dlq_replay", {"dlq", "replay", "--filter", "text:slow", "--dry-run"});
@@ -111,6 +119,7 @@ TEST_F(GoldenJson, OfEveryCommand) {
   expect("sink_test", {"sink", "test", "shop"});
   expect("check_backlog", {"check", "backlog"});
   expect("retention_run", {"retention", "run", "--dry-run"});
+  expect_changes_of_one_event();
   expect("db_migrate", {"db", "migrate"});
   expect("db_version", {"db", "version"});
   expect("db_validate", {"db", "validate"});

@@ -215,6 +215,31 @@ TEST_F(SameAnswer, ToAChangeOfOneEvent) {
   });
 }
 
+TEST_F(SameAnswer, ToAChangeOfAnEventThatWaits) {
+  // One event, a verb of each surface, and what each takes besides the reason.
+  const auto row = [](const std::string& id, std::vector<std::string> words, const std::string& path,
+                      const std::string& tool, const std::string& more = "") {
+    words.insert(words.end(), {"--yes", "--reason", "why"});
+    const std::string body = R"("reason":"why")" + more + '}';
+    return Row{path + " " + id, words, Post{"/v1/events/" + id + '/' + path, '{' + body},
+               ToolCall{tool, R"({"event_id":")" + id + R"(",)" + body}};
+  };
+  expect_same({
+      {"run now without a reason",
+       {"event", "run-now", kOne, "--yes"},
+       Post{"/v1/events/" + kOne + "/run-now"},
+       ToolCall{"run_event_now", R"({"event_id":")" + kOne + R"("})"}},
+      row(kOne, {"event", "run-now", kOne}, "run-now", "run_event_now"),
+      row(kOne, {"event", "cancel", kOne}, "cancel", "cancel_event"),
+      row(kNobody, {"event", "cancel", kNobody}, "cancel", "cancel_event"),
+      row(kOne, {"event", "reschedule", kOne, "--at", "soon"}, "reschedule", "reschedule_event", R"(,"at":"soon")"),
+      row(kOne, {"event", "resend", kOne, "--handler", "a.b"}, "resend", "resend_event", R"(,"handler":"a.b")"),
+      row(kDelivered, {"event", "resend", kDelivered, "--handler", "a.b"}, "resend", "resend_event", R"(,"handler":"a.b")"),
+      row(kOne, {"dlq", "replay", kOne, "--handler", "a.b"}, "replay", "replay_dlq_event", R"(,"handler":"a.b")"),
+      row(kOne, {"dlq", "replay", kOne, "--data", "{}"}, "edit-replay", "edit_and_replay_event", R"(,"payload":{})"),
+  });
+}
+
 TEST_F(SameAnswer, ToAnOperation) {
   const std::string replay = plan(OperationKind::replay, id_of(1));
   const std::string discard = plan(OperationKind::discard, id_of(3));

@@ -33,6 +33,22 @@ TEST(Table, AlignsByCharactersAndTrimsTheEnd) {
   EXPECT_EQ(out.str(), "NAME   N\ngröße  1\na\n");
 }
 
+TEST(Table, FitsTheTerminal) {
+  Table table{"ID", "TYPE", "ERROR"};
+  table.row({"0196b2f1-7c1e-7a3b-9d2e-5f6a7b8c9d0e", "billing.invoice.paid", "größe of the answer is more than was agreed"});
+  std::ostringstream out;
+  table.print(out, false, 70);
+  EXPECT_EQ(out.str(),
+            "ID                                    TYPE             ERROR\n"
+            "0196b2f1-7c1e-7a3b-9d2e-5f6a7b8c9d0e  billing.invoic…  größe of the a…\n");
+  std::ostringstream narrow;
+  table.print(narrow, false, 20);
+  EXPECT_EQ(narrow.str(), "ID        TYPE      ERROR\n0196b2f…  billing…  größe o…\n");
+  std::ostringstream wide;
+  table.print(wide, false, 200);
+  EXPECT_EQ(wide.str().find("…"), std::string::npos);
+}
+
 TEST(Table, MakesCellsPrintable) {
   Table table{"ERROR"};
   table.row({"\033]0;owned\x07"});

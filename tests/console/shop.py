@@ -21,19 +21,22 @@ class Shop(Outage):
 
     def __exit__(self, *problem):
         if self.daemon:
-            self.daemon.terminate()
-            self.daemon.wait(timeout=60)
+            self.stop()
         super().__exit__(*problem)
 
-    def serve(self, *words, **settings):
-        """Starts the daemon on a free port; `settings` are environment variables without their SLUICE_."""
+    def serve(self, *words, listen="127.0.0.1:0", **settings):
+        """Starts the daemon, on a free port if not told otherwise; `settings` are environment variables without their SLUICE_."""
         environment = self.environment | {f"SLUICE_{name}": value for name, value in settings.items()}
-        self.daemon = subprocess.Popen([self.sluice, "serve", "--listen", "127.0.0.1:0", "-o", "json", *words],
+        self.daemon = subprocess.Popen([self.sluice, "serve", "--listen", listen, "-o", "json", *words],
                                        env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         line = self.daemon.stdout.readline()
         if '"ready":true' not in line:
             sys.exit("the daemon did not start")
         self.url = json.loads(line)["url"]
+
+    def stop(self):
+        self.daemon.terminate()
+        self.daemon.wait(timeout=60)
 
     def dead(self, count):
         """So many dead letters of three kinds; their handler still fails."""

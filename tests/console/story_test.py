@@ -1,7 +1,9 @@
 """story_test.py SLUICE OUTAGE_WORKER STORY postgres|sqlite PICTURES: one story of the console, in Chromium, against the real daemon."""
 import contextlib
 import hashlib
+import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -39,14 +41,40 @@ def exceptions(shop):
     expect(shop.dead_left(), 3, "dead letters")
 
 
-def viewer(shop):
-    shop.dead(6)
+def viewer_configuration(shop):
     digest = hashlib.sha256(b"viewer-token").hexdigest()
     config = Path(shop.folder.name) / "sluice.toml"
     config.write_text(f'[tokens.vera]\nrole = "viewer"\ntoken_sha256 = "{digest}"\n')
-    shop.serve("--config", str(config))
+    return config
+
+
+def viewer(shop):
+    shop.dead(6)
+    shop.serve("--config", str(viewer_configuration(shop)))
     shop.story("viewer")
     expect(shop.dead_left(), 6, "dead letters")
+
+
+def groups(shop):
+    shop.dead(6)
+    shop.serve()
+    shop.story("groups", lambda line: three_more_die(shop, line))
+    [note] = shop.json("audit", "list", "--action", "note")["records"]
+    expect((note["surface"], note["actor"], note["reason"]), ("console", "ann@shop", "<b>ticket</b> 4711"), "the audit of the note")
+
+
+def reload(shop):
+    shop.dead(30)
+    shop.is_mended()
+    shop.serve()
+    shop.story("reload")
+    expect(shop.dead_left(), 20, "dead letters")
+
+
+def wall(shop):
+    shop.dead(6)
+    shop.serve("--config", str(viewer_configuration(shop)))
+    shop.story("wall")
 
 
 def survives(shop):
@@ -90,6 +118,14 @@ def discard(shop):
     expect(shop.dead_left(), 3, "dead letters")
 
 
+def hands(shop):
+    shop.serve()
+    shop.run("publish", "hands.later", "--data", "{}", "--after", "1h")
+    shop.story("hands")
+    actions = [record["action"] for record in shop.json("audit", "list")["records"] if record["surface"] == "console"]
+    expect(actions, ["resend", "run_now", "restore", "cancel", "reschedule"], "the audit")
+
+
 def pictures(shop):
     shop.dead(60)
     shop.run("dlq", "plan", "--filter", "type:outage.b")
@@ -122,8 +158,9 @@ def three_more_die(shop, line):
     """What a story asks for with the word `more`."""
     if line != "more":
         return None
+    dead = shop.dead_left()
     shop.publish(3)
-    shop.await_dead(6)
+    shop.await_dead(dead + 3)
     return "done"
 
 
@@ -167,9 +204,42 @@ class LockedOutbox:
         self.session.communicate("rollback;\n")
 
 
+def stale(shop):
+    shop.serve()
+    place = shop.url.split("//")[1].strip("/")
+    answers = {"stop": shop.stop, "start": lambda: shop.serve(listen=place),
+               "hang": lambda: shop.daemon.send_signal(signal.SIGSTOP), "go on": lambda: shop.daemon.send_signal(signal.SIGCONT)}
+
+    def answer(line):
+        if line not in answers:
+            return None
+        answers[line]()
+        return "done"
+    shop.story("stale", answer)
+
+
+def lists(shop):
+    """Fifty dead letters that carry 250 kB each."""
+    payload = json.dumps({"name": "zażółć", "n": 9007199254740993, "note": "x" * 250_000})
+    shop.breaks()
+    shop.start_worker()
+    shop.publish_payloads([payload] * 50)
+    shop.await_dead(50)
+    shop.serve()
+    shop.story("lists")
+
+
+def details(shop):
+    shop.dead(6)
+    shop.is_mended()
+    shop.run("publish", "later.one", "--data", "{}", "--after", "2h")
+    shop.serve()
+    shop.story("details")
+
+
 STORIES = {story.__name__: story for story in
-           (outage, canary, exceptions, viewer, survives, text, prefix, generations, discard, pictures, keyboard,
-            steer, sinks, arrivals, acknowledge, slow)}
+           (outage, canary, exceptions, viewer, survives, text, prefix, generations, discard, hands, pictures, keyboard,
+            steer, sinks, arrivals, acknowledge, slow, stale, lists, details, groups, reload, wall)}
 
 
 def main():

@@ -68,6 +68,16 @@ class StoreContract : public testing::TestWithParam<std::string> {
   void fail_once(const Uuid& id);
   Uuid delivered_event(const NewEvent& event = an_event());
 
+  /// The newest entry of the event's audit.
+  std::string last_action(const Uuid& id) { return must(store().audit_of(id)).back().action; }
+
+  template <class T>
+  static void refused(const Result<T>& answer, ErrorCode code, const std::string& says) {
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().code, code);
+    EXPECT_THAT(answer.error().message, testing::HasSubstr(says));
+  }
+
  private:
   std::unique_ptr<Harness> harness_;
 };

@@ -48,6 +48,32 @@ TEST_P(ListContract, TheLastFullPageHasNoNext) {
   EXPECT_NE(must(store().list_events({}, 2, {})).next_before, std::nullopt);
 }
 
+TEST_P(ListContract, HeadsComeWithoutTheirPayloads) {
+  const Uuid id = publish();
+  const std::string payload = event(id).envelope.payload();
+  ASSERT_NE(payload, "null");
+  for (const std::optional<Status> status : {std::optional<Status>{}, std::optional{Status::pending}}) {
+    const auto heads = must(store().list_events({.status = status, .heads_only = true}, 10, {})).events;
+    ASSERT_THAT(heads, SizeIs(1));
+    EXPECT_EQ(heads[0].envelope.payload(), "null");
+    EXPECT_EQ(heads[0].envelope.event_type(), event(id).envelope.event_type());
+    EXPECT_EQ(heads[0].unreadable, std::nullopt) << "it was not asked for";
+    EXPECT_EQ(must(store().list_events({.status = status}, 10, {})).events[0].envelope.payload(), payload);
+  }
+}
+
+TEST_P(ListContract, HeadsOfDeadLettersComeWithoutTheirPayloads) {
+  const Uuid id = failed_event();
+  for (EventFilter filter : {EventFilter{}, EventFilter{.error_class = event(id).error_class.value()}}) {
+    EXPECT_EQ(must(store().list_dead(filter, 10, {})).events.at(0).envelope.payload(), event(id).envelope.payload());
+    filter.heads_only = true;
+    const auto head = must(store().list_dead(filter, 10, {})).events.at(0);
+    EXPECT_EQ(head.envelope.payload(), "null");
+    EXPECT_EQ(head.last_error, event(id).last_error);
+    EXPECT_EQ(head.unreadable, std::nullopt);
+  }
+}
+
 TEST_P(ListContract, ByStatus) {
   const Uuid failed = failed_event();
   const Uuid delivered = delivered_event();

@@ -1,4 +1,47 @@
 CREATE SCHEMA core;
+CREATE FUNCTION core.attempts_record(p_attempts jsonb, p_except uuid[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    v_most int := greatest(coalesce((select s.value::int from core.settings s where s.key = 'attempts_kept'), 20), 2);
+begin
+    insert into core.attempts (event_id, number, claim_seq, replay, handler_name, worker, started_at, duration_us, outcome, status_code,
+                               error, response, trace_id)
+    select o.id, coalesce((select max(l.number) from core.attempts l where l.event_id = o.id), 0)
+                 + row_number() over (partition by o.id order by a.place),
+           (a.v ->> 'claim_seq')::bigint, core.last_cycle(o.failure_history), nullif(a.v ->> 'handler_name', ''), a.v ->> 'worker',
+           (a.v ->> 'started_at')::timestamptz, (a.v ->> 'duration_us')::bigint, a.v ->> 'outcome',
+           nullif((a.v ->> 'status_code')::int, 0), nullif(a.v ->> 'error', ''), nullif(a.v ->> 'response', ''),
+           coalesce(nullif(a.v ->> 'trace_id', ''), substr(o.trace_context, 4, 32))
+    from jsonb_array_elements(p_attempts) with ordinality as a(v, place)
+    join core.outbox o on o.id = (a.v ->> 'event_id')::uuid
+    where o.id <> all (p_except);
+    delete from core.attempts t
+    using (select l.event_id, max(l.number) as latest from core.attempts l
+           where l.event_id in (select (a.v ->> 'event_id')::uuid from jsonb_array_elements(p_attempts) as a(v))
+           group by l.event_id) as own
+    where t.event_id = own.event_id and t.number > 1 and t.number <= own.latest - (v_most - 1);
+end
+$$;
+CREATE FUNCTION core.attempts_sweep(p_age interval, p_limit integer) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_rows bigint;
+begin
+    -- Index attempts_age, and outbox_pkey once per row: as a value, so that no plan reads the whole table for it.
+    delete from core.attempts a
+    where a.ctid = any (array(
+        select l.ctid from core.attempts l
+        where l.recorded_at <= now() - p_age and (select o.id from core.outbox o where o.id = l.event_id) is null
+        limit p_limit for update skip locked));
+    get diagnostics v_rows = row_count;
+    return v_rows;
+end
+$$;
 CREATE FUNCTION core.audit_refuse() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -450,6 +493,31 @@ CREATE FUNCTION core.failure_history_after(p_event core.outbox, p_new_generation
         'reason', nullif(p_reason, '')) || case when p_operation is null then '{}'::jsonb
                                              else jsonb_build_object('operation_id', p_operation) end) as entries) h
 $$;
+CREATE FUNCTION core.failure_history_note(p_event_id uuid, p_members jsonb) RETURNS void
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    update core.outbox set failure_history = jsonb_set(failure_history, '{-1}', (failure_history -> -1) || p_members) where id = p_event_id
+$$;
+CREATE FUNCTION core.failure_note(p_fingerprint text, p_actor text, p_surface text, p_note text) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_groups bigint;
+begin
+    if coalesce(p_note, '') = '' then
+        raise exception 'note: say something' using errcode = 'SL422';
+    end if;
+    select count(*) into v_groups from core.failure_groups c where c.fingerprint = p_fingerprint;
+    if v_groups = 0 then
+        raise exception 'nothing has failed with the fingerprint %', p_fingerprint using errcode = 'SL404';
+    end if;
+    insert into core.audit (actor, surface, action, count, reason, detail)
+    values (p_actor, p_surface, 'note', v_groups, p_note, jsonb_build_object('fingerprint', p_fingerprint));
+    return v_groups;
+end
+$$;
 CREATE TABLE core.deployments (
     generation bigint NOT NULL,
     state text DEFAULT 'allocated'::text NOT NULL,
@@ -600,6 +668,49 @@ CREATE FUNCTION core.group_matches(p_group core.failure_groups, p_filter jsonb) 
        and (p_filter ->> 'error_class' is null
             or lower(p_group.failure_class) in (lower(p_filter ->> 'error_class'), lower(p_filter ->> 'error_class') || 'error'))
        and (p_filter ->> 'fingerprint' is null or p_group.fingerprint = p_filter ->> 'fingerprint')
+$$;
+CREATE FUNCTION core.histogram_add(p_one text, p_other text) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select coalesce(string_agg(s.bucket || ':' || s.events, ' ' order by s.bucket), '')
+    from (select split_part(e, ':', 1)::int as bucket, sum(split_part(e, ':', 2)::bigint) as events
+          from unnest(string_to_array(p_one || ' ' || p_other, ' ')) as e where e <> '' group by 1) s
+$$;
+CREATE FUNCTION core.history_record(p_rows jsonb, p_minutes_kept interval, p_hours_kept interval) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    -- Figures, not events: a commit that the server forgets costs a minute of them.
+    perform set_config('synchronous_commit', 'off', true);
+    insert into core.delivery_history as h
+        (hourly, at, kind, name, delivered, replayed, failed, retried, first, later, replays, newest, backlog, lag_ms)
+    select s.hourly, date_trunc(case when s.hourly then 'hour' else 'minute' end, r.at, 'UTC') as at, r.kind, r.name, sum(r.delivered),
+           sum(r.replayed), sum(r.failed), sum(r.retried), core.histogram_add(string_agg(r.first, ' '), ''),
+           core.histogram_add(string_agg(r.later, ' '), ''), core.histogram_add(string_agg(r.replays, ' '), ''), max(r.newest),
+           max(r.backlog), max(r.lag_ms)
+    from jsonb_to_recordset(p_rows) as r(at timestamptz, kind text, name text, delivered bigint, replayed bigint, failed bigint,
+                                         retried bigint, first text, later text, replays text, newest bigint, backlog bigint, lag_ms bigint)
+    cross join (values (false), (true)) as s(hourly)
+    group by 1, 2, 3, 4
+    -- One order for everybody, so that two processes never wait for each other in a circle.
+    order by 1, 2, 3, 4
+    on conflict (hourly, at, kind, name) do update
+    set delivered = h.delivered + excluded.delivered,
+        replayed = h.replayed + excluded.replayed,
+        failed = h.failed + excluded.failed,
+        retried = h.retried + excluded.retried,
+        first = core.histogram_add(h.first, excluded.first),
+        later = core.histogram_add(h.later, excluded.later),
+        replays = core.histogram_add(h.replays, excluded.replays),
+        newest = greatest(h.newest, excluded.newest),
+        backlog = greatest(h.backlog, excluded.backlog),
+        lag_ms = greatest(h.lag_ms, excluded.lag_ms);
+    -- The future: from before the clock was set back.
+    delete from core.delivery_history h where not h.hourly and (h.at < now() - p_minutes_kept or h.at > now() + p_minutes_kept);
+    delete from core.delivery_history h where h.hourly and (h.at < now() - p_hours_kept or h.at > now() + p_hours_kept);
+end
 $$;
 CREATE FUNCTION core.key_floor_advance(p_last bigint) RETURNS void
     LANGUAGE plpgsql
@@ -881,11 +992,21 @@ begin
     elsif v_live and v_operation.executor <> p_executor and v_operation.lease_until > now() then
         raise exception 'operation % is carried out by %', p_id, v_operation.executor using errcode = 'SL409';
     end if;
-    -- Index operation_items_in_flight, then outbox_pkey.
+    -- Index operation_items_in_flight, then outbox_pkey; of relayed events event_handled_pkey.
     with seen as (
         select i.place,
                case when o.id is null then 'skipped'
-                    when o.status = 'delivered' then 'delivered'
+                    when o.status = 'delivered' and (coalesce(o.claimed_by, '') not like '%/relay:%' or not exists (
+                        select from core.subscriptions s
+                        where s.generation = o.generation
+                          and (s.context is null or o.target is null or s.context = o.target)
+                          and (s.channel is null or s.channel = o.channel)
+                          and exists (
+                            select from unnest(s.event_types) as p
+                            where p = o.event_type or (right(p, 1) = '*' and starts_with(o.event_type, left(p, -1))))
+                          and not exists (
+                            select from core.event_handled h
+                            where h.handler_name = s.handler_name and h.idempotency_key = o.idempotency_key))) then 'delivered'
                     when (o.status = 'failed' and o.claim_seq > i.claim_seq) or core.last_cycle(o.failure_history) > i.cycle
                     then 'failed_again' end as outcome
         from core.operation_items i left join core.outbox o on o.id = i.event_id
@@ -1121,6 +1242,74 @@ begin
       and o.status = 'pending' and o.retry_after is null and o.deleted_at is null and core.outbox_subscribed(o)
     order by o.seq limit 1;
     return v_id;
+end
+$$;
+CREATE FUNCTION core.outbox_cancel(p_event_id uuid, p_actor text, p_surface text, p_reason text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_event core.outbox;
+begin
+    perform core.outbox_lock(p_event_id, p_reason);
+    select * into v_event from core.outbox where id = p_event_id;
+    if v_event.status = 'pending' and v_event.deleted_at is not null then
+        raise exception 'event % is already cancelled', p_event_id using errcode = 'SL409';
+    end if;
+    perform core.outbox_must_wait(p_event_id, v_event.status, v_event.deleted_at is not null, v_event.claimed_by, 'cancelled');
+    insert into core.audited values (pg_current_xact_id()::text::bigint);
+    update core.outbox set deleted_at = now(), retry_after = null, blocked_since = null where id = p_event_id;
+    delete from core.audited where xid = pg_current_xact_id()::text::bigint;
+    insert into core.audit (actor, surface, action, event_id, reason, detail)
+    values (coalesce(nullif(p_actor, ''), 'sql-direct'), p_surface, 'cancel', p_event_id, p_reason,
+            jsonb_build_object('due', case when v_event.blocked_since is null then v_event.retry_after end));
+end
+$$;
+CREATE FUNCTION core.outbox_check_edge(p_id uuid, p_old text, p_new text, p_claims bigint, p_due boolean, p_deleted boolean, p_recorded boolean, p_relayed boolean) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    case
+        when (p_old, p_new) = ('pending', 'in_flight') then
+            if p_claims <> 1 then
+                raise exception 'event %: a claim must raise claim_seq by one', p_id using errcode = 'SL409';
+            elsif p_deleted then
+                raise exception 'event %: a cancelled event cannot be claimed', p_id using errcode = 'SL409';
+            end if;
+        when (p_old, p_new) in (('in_flight', 'delivered'), ('in_flight', 'failed')) then
+            null;
+        when (p_old, p_new) = ('delivered', 'failed') and p_relayed then
+            null;
+        when (p_old, p_new) in (('in_flight', 'pending'), ('failed', 'pending'), ('delivered', 'pending')) then
+            if not p_due then
+                raise exception 'event %: what becomes pending again needs a retry_after', p_id using errcode = 'SL409';
+            elsif p_old <> 'in_flight' and (p_deleted or not p_recorded) then
+                raise exception 'event %: a % event returns to pending only by %', p_id, p_old,
+                    case p_old when 'failed' then 'core.outbox_replay' else 'core.outbox_send_to' end using errcode = 'SL409';
+            end if;
+        else
+            raise exception 'event %: illegal transition % -> %', p_id, p_old, p_new
+                using errcode = 'SL409',
+                      hint = 'legal: pending -> in_flight -> delivered | failed | pending, failed -> pending by replay, '
+                             'delivered -> pending when sent again, delivered -> failed after a relay';
+    end case;
+end
+$$;
+CREATE FUNCTION core.outbox_check_tombstone(p_id uuid, p_status text, p_deleted_at timestamp with time zone, p_due boolean, p_audited boolean) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if p_deleted_at is not null and (p_status = 'in_flight' or (p_status = 'pending' and not p_audited)) then
+        raise exception 'event %: a failed or delivered event can be tombstoned, a pending one by core.outbox_cancel; this one is %', p_id, p_status
+            using errcode = 'SL409';
+    elsif p_deleted_at is null and p_status = 'pending' and not p_due then
+        raise exception 'event %: what becomes claimable again needs a retry_after', p_id using errcode = 'SL409';
+    -- The grace of a tombstone counts from here: whoever could write another time could make the next sweep delete it.
+    elsif p_deleted_at not between now() and clock_timestamp() then
+        raise exception 'event %: deleted_at must be now(), not %', p_id, p_deleted_at using errcode = 'SL409';
+    end if;
 end
 $$;
 CREATE FUNCTION core.outbox_claim(p_generation bigint, p_worker text, p_limit integer, p_ttl interval, p_after bigint, p_upto bigint, p_interests text[], p_handlers text[], p_lanes text[], p_due boolean, p_next bigint[] DEFAULT '{}'::bigint[], p_within interval DEFAULT '1000 years'::interval) RETURNS TABLE(head bigint, top bigint, batch bigint, tid tid, id uuid, seq bigint, claim_seq bigint, attempts integer, event_type text, event_version integer, occurred_at timestamp with time zone, source text, target text, workspace_id uuid, payload jsonb, idempotency_key text, trace_context text, channel text, ordering_key text, claimed_at timestamp with time zone, progress jsonb, due_age bigint, waited boolean)
@@ -1482,6 +1671,7 @@ CREATE FUNCTION core.outbox_guard() RETURNS trigger
     AS $$
 declare
     v_complaint text;
+    v_audited   boolean;
 begin
     if new.id <> old.id or new.seq <> old.seq or new.idempotency_key <> old.idempotency_key or new.claim_seq < old.claim_seq then
         raise exception 'event %: id, seq and idempotency_key never change, and claim_seq never falls', old.id using errcode = 'SL409';
@@ -1500,41 +1690,16 @@ begin
         end if;
     end if;
     if new.status is distinct from old.status then
-        case
-            when (old.status, new.status) = ('pending', 'in_flight') then
-                if new.claim_seq <> old.claim_seq + 1 then
-                    raise exception 'event %: a claim must raise claim_seq by one', old.id using errcode = 'SL409';
-                end if;
-            when (old.status, new.status) in (('in_flight', 'delivered'), ('in_flight', 'failed')) then
-                null;
-            when (old.status, new.status) = ('delivered', 'failed') and old.claimed_by like '%/relay:%' then
-                null;
-            when (old.status, new.status) in (('in_flight', 'pending'), ('failed', 'pending')) then
-                if new.retry_after is null then
-                    raise exception 'event %: what becomes pending again needs a retry_after', old.id using errcode = 'SL409';
-                elsif old.status = 'failed' and (old.deleted_at is not null or new.failure_history = old.failure_history) then
-                    raise exception 'event %: a failed event returns to pending only by core.outbox_replay', old.id
-                        using errcode = 'SL409';
-                end if;
-            else
-                raise exception 'event %: illegal transition % -> %', old.id, old.status, new.status
-                    using errcode = 'SL409',
-                          hint = 'legal: pending -> in_flight -> delivered | failed | pending, failed -> pending by replay, delivered -> failed after a relay';
-        end case;
+        perform core.outbox_check_edge(old.id, old.status, new.status, new.claim_seq - old.claim_seq, new.retry_after is not null,
+            old.deleted_at is not null, new.failure_history <> old.failure_history, coalesce(old.claimed_by like '%/relay:%', false));
     end if;
     if new.deleted_at is distinct from old.deleted_at then
-        if old.deleted_at is null and new.status in ('pending', 'in_flight') then
-            raise exception 'event %: only a failed or delivered event can be tombstoned, this one is %', old.id, old.status
-                using errcode = 'SL409';
-        end if;
-        -- The grace of a tombstone counts from here: whoever could write another time could make the next sweep delete it.
-        if new.deleted_at not between now() and clock_timestamp() then
-            raise exception 'event %: deleted_at must be now(), not %', old.id, new.deleted_at using errcode = 'SL409';
-        end if;
+        v_audited := exists (select from core.audited a where a.xid = pg_current_xact_id()::text::bigint);
+        perform core.outbox_check_tombstone(old.id, new.status, new.deleted_at, new.retry_after is not null, v_audited);
         if new.deleted_at is null and new.restored_at is not distinct from old.restored_at then
             update core.outbox set restored_at = now() where id = new.id;
         end if;
-        if not exists (select from core.audited a where a.xid = pg_current_xact_id()::text::bigint) then
+        if not v_audited then
             insert into core.audit (actor, surface, action, event_id, reason)
             values ('sql-direct', 'sql', case when new.deleted_at is null then 'restore' else 'discard' end, new.id,
                     'by an UPDATE of deleted_at');
@@ -1556,6 +1721,8 @@ begin
     if new.ordering_key is not null and old.status = 'in_flight' and new.status <> 'in_flight' then
         delete from core.keys_in_flight k where k.ordering_key = old.ordering_key collate "C" and k.event_id = old.id;
         perform core.outbox_unblock(old.ordering_key, case when new.status = 'pending' then old.seq end);
+    elsif new.ordering_key is not null and new.status = 'pending' and old.deleted_at is null and new.deleted_at is not null then
+        perform core.outbox_unblock(old.ordering_key, null);
     end if;
     return null;
 end
@@ -1569,6 +1736,18 @@ begin
     perform core.outbox_unblock(old.ordering_key, null);
     return null;
 end
+$$;
+CREATE FUNCTION core.outbox_handlers(p_event_id uuid) RETURNS SETOF text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select s.handler_name from core.subscriptions s join core.outbox o on o.id = p_event_id and s.generation = o.generation
+    where (s.context is null or o.target is null or s.context = o.target)
+      and (s.channel is null or s.channel = o.channel)
+      and exists (
+        select from unnest(s.event_types) as p
+        where p = o.event_type or (right(p, 1) = '*' and starts_with(o.event_type, left(p, -1))))
+    order by s.handler_name
 $$;
 CREATE FUNCTION core.outbox_heartbeat(p_ids uuid[], p_claim_seqs bigint[], p_batches bigint[], p_ttl interval) RETURNS SETOF uuid
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1592,6 +1771,36 @@ begin
     select t.id from unnest(p_ids, p_claim_seqs, p_batches) as t(id, claim_seq, batch)
     where t.batch = any (v_forgotten) or not exists (
         select from core.outbox o where o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight');
+end
+$$;
+CREATE FUNCTION core.outbox_lock(p_event_id uuid, p_reason text) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if coalesce(p_reason, '') = '' then
+        raise exception 'reason: say why' using errcode = 'SL422';
+    end if;
+    perform from core.outbox where id = p_event_id for update;
+    if not found then
+        raise exception 'event % does not exist', coalesce(p_event_id::text, 'null') using errcode = 'SL404';
+    end if;
+end
+$$;
+CREATE FUNCTION core.outbox_must_wait(p_event_id uuid, p_status text, p_deleted boolean, p_claimed_by text, p_verb text) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if p_deleted then
+        raise exception 'event % is %: restore it first', p_event_id, case p_status when 'pending' then 'cancelled' else 'discarded' end
+            using errcode = 'SL409';
+    elsif p_status = 'in_flight' then
+        raise exception 'event % is in_flight: worker % has it and cannot be called back; try again when it is settled or its claim has expired',
+            p_event_id, coalesce(p_claimed_by, 'unknown') using errcode = 'SL409';
+    elsif p_status <> 'pending' then
+        raise exception 'event % is %, only a pending event can be %', p_event_id, p_status, p_verb using errcode = 'SL409';
+    end if;
 end
 $$;
 CREATE FUNCTION core.outbox_notify() RETURNS trigger
@@ -1774,6 +1983,31 @@ begin
                               'from_generation', v_done.from_generation, 'to_generation', p_new_generation, 'replayed_by', v_actor);
 end
 $$;
+CREATE FUNCTION core.outbox_replay_edited(p_event_id uuid, p_payload jsonb, p_new_generation bigint, p_most bigint, p_actor text, p_surface text, p_reason text) RETURNS jsonb
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_event core.outbox;
+    v_done  jsonb;
+begin
+    perform core.outbox_lock(p_event_id, p_reason);
+    select * into v_event from core.outbox where id = p_event_id;
+    if p_payload is null or jsonb_typeof(p_payload) <> 'object' then
+        raise exception 'payload: expected a JSON object' using errcode = 'SL422';
+    end if;
+    v_done := core.outbox_replay_as(p_event_id, p_new_generation, p_actor, p_surface, p_reason);
+    update core.outbox set payload = p_payload where id = p_event_id;
+    perform core.failure_history_note(p_event_id, jsonb_build_object('payload', v_event.payload));
+    if (select octet_length(o.failure_history::text) > p_most from core.outbox o where o.id = p_event_id) then
+        raise exception 'event % was edited too often: its history would have more than % bytes; publish a new event instead', p_event_id, p_most
+            using errcode = 'SL409';
+    end if;
+    insert into core.audit (actor, surface, action, event_id, reason, detail)
+    values (v_done ->> 'replayed_by', p_surface, 'edit', p_event_id, p_reason, jsonb_build_object('cycle', v_done -> 'cycle'));
+    return v_done;
+end
+$$;
 CREATE FUNCTION core.outbox_reroute(p_from bigint, p_to bigint, p_limit integer, p_actor text, p_surface text, p_reason text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1846,6 +2080,107 @@ CREATE FUNCTION core.outbox_restore(p_event_id uuid, p_reason text, p_actor text
 CREATE FUNCTION core.outbox_route(p_event core.outbox) RETURNS text
     LANGUAGE sql IMMUTABLE
     AS $$ select p_event.channel || '/' || coalesce(p_event.target, '*') || '/' || p_event.event_type $$;
+CREATE FUNCTION core.outbox_schedule(p_event_id uuid, p_due timestamp with time zone, p_actor text, p_surface text, p_reason text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_event   core.outbox;
+    v_due     timestamptz := coalesce(p_due, now());
+    v_blocker uuid;
+begin
+    perform core.outbox_lock(p_event_id, p_reason);
+    select * into v_event from core.outbox where id = p_event_id;
+    perform core.outbox_must_wait(p_event_id, v_event.status, v_event.deleted_at is not null, v_event.claimed_by,
+                                  case when p_due is null then 'run now' else 'rescheduled' end);
+    if p_due <= now() then
+        raise exception 'at: % is not in the future; run the event now instead', p_due using errcode = 'SL422';
+    end if;
+    if p_due is null and v_event.ordering_key is not null then
+        v_blocker := core.outbox_blocker(v_event.ordering_key, v_event.seq, v_event.id);
+        if v_blocker is not null then
+            raise exception 'event % waits for event % of its ordering key, which goes first: run that one now, or cancel it', p_event_id, v_blocker
+                using errcode = 'SL409';
+        end if;
+    end if;
+    update core.outbox o
+    set retry_after = v_due, blocked_since = null,
+        progress = (
+            select jsonb_agg(case when coalesce((e.w ->> 'exhausted')::boolean, false) then e.w
+                                  else e.w || jsonb_build_object('due', to_char(v_due at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) end
+                             order by e.place)
+            from jsonb_array_elements(o.progress) with ordinality as e(w, place))
+    where o.id = p_event_id;
+    insert into core.audit (actor, surface, action, event_id, reason, detail)
+    values (coalesce(nullif(p_actor, ''), 'sql-direct'), p_surface, case when p_due is null then 'run_now' else 'reschedule' end, p_event_id,
+            p_reason, jsonb_build_object('due', v_due, 'was_due', coalesce(v_event.retry_after, v_event.published_at)));
+    -- Who rests until the event would have been due has to look again, whenever it is due now.
+    perform pg_notify(v_event.channel, '');
+end
+$$;
+CREATE FUNCTION core.outbox_send_to(p_event_id uuid, p_handler text, p_from text, p_new_generation bigint, p_actor text, p_surface text, p_reason text) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_event    core.outbox;
+    v_actor    text := coalesce(nullif(p_actor, ''), 'sql-direct');
+    v_done     record;
+    v_now      text := to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"');
+    v_others   jsonb;
+    v_all      text[];
+    v_handled  timestamptz;
+begin
+    perform core.outbox_lock(p_event_id, p_reason);
+    select * into v_event from core.outbox where id = p_event_id;
+    if p_new_generation is null or p_new_generation < 1 then
+        raise exception 'p_new_generation: expected 1 or more, got %', coalesce(p_new_generation::text, 'null') using errcode = 'SL422';
+    elsif p_from not in ('failed', 'delivered') then
+        raise exception 'p_from: expected failed or delivered, got %', coalesce(p_from, 'null') using errcode = 'SL422';
+    elsif v_event.status <> p_from then
+        raise exception 'event % is %, only a % event can be %', p_event_id, v_event.status, p_from,
+            case p_from when 'failed' then 'replayed' else 'sent again' end using errcode = 'SL409';
+    elsif v_event.deleted_at is not null then
+        raise exception 'event % is %', p_event_id, case p_from when 'failed' then 'discarded: restore it first' else 'past its retention' end
+            using errcode = 'SL409';
+    elsif (select s.value <> 'off' from core.settings s where s.key = 'relay') then
+        raise exception 'a broker carries the deliveries, and its consumers take an event whole: replay it without a handler, or switch the relay off first'
+            using errcode = 'SL409';
+    end if;
+    select * into v_done from core.outbox_reset(array[p_event_id], p_new_generation, v_actor, p_reason, null);
+    v_all := array(select core.outbox_handlers(p_event_id));
+    if p_handler is null or p_handler <> all (v_all) then
+        raise exception 'handler: % does not subscribe to % in generation %; those that do: %', coalesce(p_handler, 'null'), v_event.event_type,
+            p_new_generation, coalesce(nullif(array_to_string(v_all, ', '), ''), 'none') using errcode = 'SL422';
+    end if;
+    delete from core.event_handled h
+    where h.handler_name = p_handler collate "C" and h.idempotency_key = v_event.idempotency_key collate "C"
+    returning h.handled_at into v_handled;
+    -- Who has not handled it, and is not meant, is set aside: with its own failure, or, where the event had one handler, the row's.
+    select jsonb_agg(jsonb_strip_nulls(coalesce(
+               (select w from jsonb_array_elements(v_event.progress) as w where w ->> 'handler' = s.handler_name),
+               case when p_from = 'failed' and v_event.progress is null and s.registered_at <= v_event.failed_at then
+                   jsonb_build_object('handler', s.handler_name, 'attempts', v_event.attempts, 'last_error', v_event.last_error,
+                                      'error_class', v_event.failure_class, 'fingerprint', v_event.fingerprint)
+               else jsonb_build_object('handler', s.handler_name, 'attempts', 0) end))
+               || jsonb_build_object('due', v_now, 'exhausted', true, 'aside', true) order by s.handler_name)
+    into v_others
+    from core.subscriptions s
+    where s.generation = p_new_generation and s.handler_name = any (v_all) and s.handler_name <> p_handler
+      and not exists (select from core.event_handled h
+                      where h.handler_name = s.handler_name collate "C" and h.idempotency_key = v_event.idempotency_key collate "C");
+    update core.outbox
+    set progress = jsonb_build_array(jsonb_build_object('handler', p_handler, 'attempts', 0, 'due', v_now)) || coalesce(v_others, '[]')
+    where id = p_event_id;
+    perform core.failure_history_note(p_event_id, jsonb_build_object('handler', p_handler) || case p_from
+        when 'failed' then '{}'::jsonb else jsonb_build_object('failed_at', null, 'delivered_at', v_event.delivered_at) end);
+    insert into core.audit (actor, surface, action, event_id, reason, detail)
+    values (v_actor, p_surface, case p_from when 'failed' then 'replay' else 'resend' end, p_event_id, p_reason,
+            jsonb_build_object('cycle', v_done.cycle, 'from_generation', v_done.from_generation, 'to_generation', p_new_generation,
+                               'handler', p_handler, 'handled_at', v_handled));
+    return jsonb_build_object('cycle', v_done.cycle, 'attempts', v_done.attempts, 'from_generation', v_done.from_generation);
+end
+$$;
 CREATE FUNCTION core.outbox_settle(p_tids tid[], p_from timestamp with time zone, p_to timestamp with time zone, p_ids uuid[], p_claim_seqs bigint[], p_batches bigint[], p_done_batches bigint[], p_undelivered uuid[], p_undelivered_claim_seqs bigint[], p_next text[], p_counted boolean[], p_recorded boolean[], p_delays interval[], p_not_before timestamp with time zone[], p_last_errors text[], p_failure_classes text[], p_fingerprints text[], p_progress jsonb[], p_lanes text[], p_handlers text[], p_handled_keys text[], p_handled_events uuid[], p_based_on bigint, p_durable boolean) RETURNS TABLE(fenced uuid, forgotten bigint, next_generation bigint, next_seq bigint)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1922,6 +2257,34 @@ begin
     end if;
 end
 $$;
+CREATE FUNCTION core.outbox_settle_recorded(p_tids tid[], p_from timestamp with time zone, p_to timestamp with time zone, p_ids uuid[], p_claim_seqs bigint[], p_batches bigint[], p_done_batches bigint[], p_undelivered uuid[], p_undelivered_claim_seqs bigint[], p_next text[], p_counted boolean[], p_recorded boolean[], p_delays interval[], p_not_before timestamp with time zone[], p_last_errors text[], p_failure_classes text[], p_fingerprints text[], p_progress jsonb[], p_lanes text[], p_handlers text[], p_handled_keys text[], p_handled_events uuid[], p_based_on bigint, p_durable boolean, p_attempts jsonb) RETURNS TABLE(fenced uuid, forgotten bigint, next_generation bigint, next_seq bigint)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_row       record;
+    v_fenced    uuid[] := '{}';
+    v_forgotten boolean := false;
+begin
+    for v_row in
+        select * from core.outbox_settle(
+            p_tids, p_from, p_to, p_ids, p_claim_seqs, p_batches, p_done_batches, p_undelivered, p_undelivered_claim_seqs, p_next, p_counted,
+            p_recorded, p_delays, p_not_before, p_last_errors, p_failure_classes, p_fingerprints, p_progress, p_lanes, p_handlers,
+            p_handled_keys, p_handled_events, p_based_on, p_durable)
+    loop
+        v_fenced := v_fenced || v_row.fenced;
+        v_forgotten := v_forgotten or v_row.forgotten is not null;
+        fenced := v_row.fenced;
+        forgotten := v_row.forgotten;
+        next_generation := v_row.next_generation;
+        next_seq := v_row.next_seq;
+        return next;
+    end loop;
+    if not v_forgotten then
+        perform core.attempts_record(p_attempts, array_remove(v_fenced, null));
+    end if;
+end
+$$;
 CREATE FUNCTION core.outbox_subscribed(p_event core.outbox) RETURNS boolean
     LANGUAGE plpgsql STABLE
     AS $$
@@ -1943,6 +2306,7 @@ CREATE FUNCTION core.outbox_sweep(p_active interval, p_grace interval, p_handled
 declare
     v_ids    uuid[];
     v_failed bigint;
+    v_left_behind bigint := 0;
 begin
     perform core.retention_check(p_active, p_grace, p_handled_active, p_handled_grace);
     if coalesce(p_limit < 1, true) then
@@ -1968,11 +2332,13 @@ begin
     -- Index outbox_tombstones.
     select coalesce(array_agg(t.id), '{}'), count(*) filter (where t.status = 'failed') into v_ids, failed
     from (select o.id, o.status from core.outbox o
-          where o.deleted_at <= now() - p_grace and o.status in ('delivered', 'failed')
+          where o.deleted_at <= now() - p_grace and o.status in ('delivered', 'failed', 'pending')
           order by o.deleted_at limit p_limit for update skip locked) t;
     deleted := cardinality(v_ids);
     if not p_dry_run then
         delete from core.outbox o where o.id = any (v_ids);
+        delete from core.attempts a where a.event_id = any (v_ids);
+        v_left_behind := core.attempts_sweep(p_active + p_grace, p_limit);
     end if;
     select coalesce(array_agg(t.id), '{}'), count(*) filter (where t.failed) into v_ids, v_failed from core.sweep_next(p_active, p_limit) t;
     tombstoned := cardinality(v_ids);
@@ -1982,7 +2348,7 @@ begin
         update core.outbox o set deleted_at = now() where o.id = any (v_ids);
         delete from core.audited where xid = pg_current_xact_id()::text::bigint;
     end if;
-    more := greatest(deleted, tombstoned, handled) >= p_limit;
+    more := greatest(deleted, tombstoned, handled, v_left_behind) >= p_limit;
     if not p_dry_run and greatest(deleted, tombstoned, handled) > 0 then
         insert into core.audit (actor, surface, action, count, reason, detail)
         values (coalesce(nullif(p_actor, ''), 'sql-direct'), p_surface, 'retention.sweep', deleted + tombstoned, coalesce(p_reason, ''),
@@ -1998,28 +2364,36 @@ CREATE FUNCTION core.outbox_tombstone(p_event_id uuid, p_discard boolean, p_acto
     AS $$
 declare
     v_event core.outbox;
+    v_due   timestamptz;
 begin
-    if coalesce(p_reason, '') = '' then
-        raise exception 'reason: say why' using errcode = 'SL422';
-    end if;
-    select * into v_event from core.outbox where id = p_event_id for update;
-    if not found then
-        raise exception 'event % does not exist', coalesce(p_event_id::text, 'null') using errcode = 'SL404';
-    elsif v_event.status <> 'failed' then
+    perform core.outbox_lock(p_event_id, p_reason);
+    select * into v_event from core.outbox where id = p_event_id;
+    if p_discard and v_event.status <> 'failed' or v_event.status not in ('failed', 'pending') then
         raise exception 'event % is %, only a failed event can be discarded or restored', p_event_id, v_event.status
             using errcode = 'SL409';
     elsif p_discard and v_event.deleted_at is not null then
         raise exception 'event % is already discarded', p_event_id using errcode = 'SL409';
     elsif not p_discard and v_event.deleted_at is null then
-        raise exception 'event % is not discarded', p_event_id using errcode = 'SL409';
+        raise exception 'event % is not %', p_event_id, case v_event.status when 'pending' then 'cancelled' else 'discarded' end using errcode = 'SL409';
+    end if;
+    if v_event.status = 'pending' then
+        -- Index audit_event.
+        v_due := (select (a.detail ->> 'due')::timestamptz from core.audit a
+                  where a.event_id = p_event_id and a.action = 'cancel' order by a.id desc limit 1);
+        v_due := greatest(coalesce(v_due, v_event.retry_after, now()), now());
     end if;
     insert into core.audited values (pg_current_xact_id()::text::bigint);
-    update core.outbox set deleted_at = case when p_discard then now() end, restored_at = case when p_discard then restored_at else now() end
+    update core.outbox
+    set deleted_at = case when p_discard then now() end, restored_at = case when p_discard then restored_at else now() end,
+        retry_after = coalesce(v_due, retry_after)
     where id = p_event_id;
     delete from core.audited where xid = pg_current_xact_id()::text::bigint;
     insert into core.audit (actor, surface, action, event_id, reason)
     values (coalesce(nullif(p_actor, ''), 'sql-direct'), p_surface, case when p_discard then 'discard' else 'restore' end, p_event_id,
             p_reason);
+    if v_event.status = 'pending' then
+        perform pg_notify(v_event.channel, '');
+    end if;
 end
 $$;
 CREATE FUNCTION core.outbox_unblock(p_key text, p_before bigint) RETURNS void
@@ -2185,7 +2559,7 @@ begin
     into v_held using p_active + p_grace, p_grace;
     if v_held is null and p_whole then
         execute format('select case when o.status in (''pending'', ''in_flight'') then o.status || '' events'' else ''events that are not old enough'' end'
-                       ' from %s o where o.status in (''pending'', ''in_flight'') or o.delivered_at > now() - $1 limit 1', p_leaf::regclass)
+                       ' from %s o where (o.status in (''pending'', ''in_flight'') and o.deleted_at is null) or o.delivered_at > now() - $1 limit 1', p_leaf::regclass)
         into v_held using p_active + p_grace;
     end if;
     return v_held;
@@ -2702,20 +3076,59 @@ begin
     end loop;
 end
 $$;
-CREATE FUNCTION core.relay_switch(p_state text, p_broker text, p_actor text, p_surface text, p_reason text) RETURNS void
+CREATE FUNCTION core.relay_report_recorded(p_ids uuid[], p_replays bigint[], p_handlers text[], p_keys text[], p_handled boolean[], p_failed boolean[], p_attempts bigint[], p_errors text[], p_classes text[], p_fingerprints text[], p_progress jsonb[], p_log jsonb[]) RETURNS SETOF text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
-    v_old text;
-    v_new text := p_state || case when p_state = 'off' then '' else ' ' || p_broker end;
+    v_answers text[];
+begin
+    select array_agg(r.answer order by r.place) into v_answers
+    from core.relay_report(p_ids, p_replays, p_handlers, p_keys, p_handled, p_failed, p_attempts, p_errors, p_classes, p_fingerprints,
+                           p_progress) with ordinality as r(answer, place);
+    -- A handler that has handled it holds no lock yet.
+    perform from core.outbox o where o.id = any (p_ids) order by o.id for update;
+    for i in 1 .. cardinality(p_ids) loop
+        if v_answers[i] = 'done' and p_log[i] is not null then
+            perform core.attempts_record(p_log[i], '{}');
+        end if;
+    end loop;
+    return query select a from unnest(v_answers) with ordinality as t(a, place) order by t.place;
+end
+$$;
+CREATE FUNCTION core.relay_switch(p_state text, p_broker text, p_actor text, p_surface text, p_reason text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET lock_timeout TO '100ms'
+    AS $$
+declare
+    c_tries constant int := 50;
+    v_old   text;
+    v_new   text := p_state || case when p_state = 'off' then '' else ' ' || p_broker end;
+    v_since timestamptz;
+    v_pid   int;
 begin
     if coalesce(p_reason, '') = '' then
         raise exception 'reason: say why' using errcode = 'SL422';
     elsif p_state not in ('off', 'on', 'draining') or (p_state <> 'off' and p_broker not in ('nats', 'redis')) then
         raise exception 'state: expected off, on or draining with nats or redis, got %', quote_literal(v_new) using errcode = 'SL422';
     end if;
-    perform from core.settings where key = 'subscriptions_version' for update;
+    for v_try in 1 .. c_tries loop
+        begin
+            lock table core.settings in access exclusive mode;
+            exit;
+        exception when lock_not_available then
+            select a.pid, a.xact_start into v_pid, v_since
+            from pg_locks l join pg_stat_activity a on a.pid = l.pid
+            where l.relation = 'core.settings'::regclass and l.granted and l.pid <> pg_backend_pid()
+            order by a.xact_start nulls last limit 1;
+            if v_try = c_tries then
+                raise exception 'relay: a transaction uses core.settings and does not end (process %, since %): wait for it or end it, then try again',
+                    coalesce(v_pid::text, 'unknown'), coalesce(v_since::text, 'unknown') using errcode = 'SL409';
+            end if;
+            perform pg_sleep(0.1);
+        end;
+    end loop;
     select s.value into v_old from core.settings s where s.key = 'relay';
     if v_old = v_new then
         return;
@@ -2985,6 +3398,25 @@ CREATE FUNCTION core.worker_depart(p_identity text) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$ delete from core.workers where identity = p_identity $$;
+CREATE TABLE core.attempts (
+    event_id uuid NOT NULL,
+    number integer NOT NULL,
+    claim_seq bigint NOT NULL,
+    replay integer DEFAULT 0 NOT NULL,
+    handler_name text,
+    worker text NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    duration_us bigint NOT NULL,
+    outcome text NOT NULL,
+    status_code integer,
+    error text,
+    response text,
+    trace_id text,
+    recorded_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT attempts_number_check CHECK ((number >= 1)),
+    CONSTRAINT attempts_outcome_check CHECK ((outcome = ANY (ARRAY['handled'::text, 'failed'::text, 'expired'::text])))
+);
+COMMENT ON TABLE core.attempts IS 'What each attempt at an event did: the first and the latest; deleted with the event';
 CREATE TABLE core.audit (
     id bigint NOT NULL,
     at timestamp with time zone DEFAULT now() NOT NULL,
@@ -3037,6 +3469,25 @@ CREATE TABLE core.claims (
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='2000', autovacuum_vacuum_cost_delay='0', toast_tuple_target='8160');
 ALTER TABLE ONLY core.claims ALTER COLUMN seqs SET STORAGE EXTERNAL;
+CREATE TABLE core.delivery_history (
+    hourly boolean NOT NULL,
+    at timestamp with time zone NOT NULL,
+    kind text NOT NULL,
+    name text NOT NULL,
+    delivered bigint DEFAULT 0 NOT NULL,
+    replayed bigint DEFAULT 0 NOT NULL,
+    failed bigint DEFAULT 0 NOT NULL,
+    retried bigint DEFAULT 0 NOT NULL,
+    first text DEFAULT ''::text NOT NULL,
+    later text DEFAULT ''::text NOT NULL,
+    replays text DEFAULT ''::text NOT NULL,
+    newest bigint,
+    backlog bigint,
+    lag_ms bigint,
+    CONSTRAINT delivery_history_kind_check CHECK ((kind = ANY (ARRAY['all'::text, 'handler'::text, 'type'::text, 'sink'::text])))
+)
+WITH (fillfactor='70');
+COMMENT ON TABLE core.delivery_history IS 'Deliveries by minute (a day) and by hour (45 days), of all, per handler, event type and sink';
 CREATE TABLE core.event_handled (
     handler_name text NOT NULL COLLATE pg_catalog."C",
     idempotency_key text NOT NULL COLLATE pg_catalog."C",
@@ -3149,6 +3600,8 @@ CREATE TABLE core.workers (
 )
 WITH (fillfactor='50');
 COMMENT ON TABLE core.workers IS 'Worker processes and when they were last seen';
+ALTER TABLE ONLY core.attempts
+    ADD CONSTRAINT attempts_pkey PRIMARY KEY (event_id, number);
 ALTER TABLE ONLY core.audit
     ADD CONSTRAINT audit_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY core.audited
@@ -3159,6 +3612,8 @@ ALTER TABLE ONLY core.claim_heads
     ADD CONSTRAINT claim_heads_pkey PRIMARY KEY (group_key);
 ALTER TABLE ONLY core.claims
     ADD CONSTRAINT claims_pkey PRIMARY KEY (batch);
+ALTER TABLE ONLY core.delivery_history
+    ADD CONSTRAINT delivery_history_pkey PRIMARY KEY (hourly, at, kind, name);
 ALTER TABLE ONLY core.deployments
     ADD CONSTRAINT deployments_pkey PRIMARY KEY (generation);
 ALTER TABLE ONLY core.event_handled
@@ -3195,7 +3650,9 @@ ALTER TABLE ONLY core.subscriptions
     ADD CONSTRAINT subscriptions_pkey PRIMARY KEY (generation, handler_name);
 ALTER TABLE ONLY core.workers
     ADD CONSTRAINT workers_pkey PRIMARY KEY (identity);
+CREATE INDEX attempts_age ON core.attempts USING btree (recorded_at);
 CREATE INDEX audit_event ON core.audit USING btree (event_id) WHERE (event_id IS NOT NULL);
+CREATE INDEX audit_group ON core.audit USING btree (((detail ->> 'fingerprint'::text)), id) WHERE (action = ANY (ARRAY['note'::text, 'acknowledge'::text, 'unacknowledge'::text]));
 CREATE INDEX claims_expiry ON core.claims USING btree (expires_at);
 CREATE INDEX event_handled_age ON core.event_handled USING brin (handled_at) WITH (pages_per_range='16');
 CREATE UNIQUE INDEX failure_groups_kind ON core.failure_groups USING btree (fingerprint, event_type, failure_class, source, COALESCE(target, ''::text));

@@ -1,7 +1,7 @@
 CREATE VIEW outbox_keyed (seq, generation, key_subscribed, wanted) as
 select seq, generation, key_subscribed, exists (select 1 from outbox_subscribers as s where s.seq = o.seq)
 from outbox as o
-where ordering_key is not null and status = 'pending';
+where ordering_key is not null and status = 'pending' and deleted_at is null;
 
 CREATE VIEW outbox_subscribers (seq, handler_name) as
 select o.seq, s.handler_name
@@ -22,6 +22,11 @@ end;
 CREATE TRIGGER audit_no_update before update on audit
 begin
   select raise(abort, 'the audit is append-only: a record cannot be changed');
+end;
+
+CREATE TRIGGER outbox_attempts after delete on outbox
+begin
+  delete from attempts where event_id = old.id;
 end;
 
 CREATE TRIGGER outbox_default_channel after insert on outbox when new.channel = 'outbox_default'
@@ -92,8 +97,8 @@ begin
   update outbox set key_blocked = 0
     where key_blocked = 1 and seq = coalesce(
       (select seq from outbox where ordering_key = old.ordering_key and status = 'in_flight'),
-      (select min(seq) from outbox where ordering_key = old.ordering_key and status = 'pending' and key_subscribed = 1),
-      (select min(seq) from outbox where ordering_key = old.ordering_key and status = 'pending' and key_subscribed = 0));
+      (select min(seq) from outbox where ordering_key = old.ordering_key and status = 'pending' and deleted_at is null and key_subscribed = 1),
+      (select min(seq) from outbox where ordering_key = old.ordering_key and status = 'pending' and deleted_at is null and key_subscribed = 0));
 end;
 
 CREATE TRIGGER outbox_key_insert after insert on outbox when new.ordering_key is not null
@@ -101,34 +106,36 @@ begin
   update outbox set key_subscribed = not key_subscribed
     where seq = new.seq and key_subscribed <> (select wanted from outbox_keyed where seq = new.seq);
   update outbox set key_blocked = 1
-    where ordering_key = new.ordering_key and status = 'pending' and key_blocked = 0 and seq <> coalesce(
+    where ordering_key = new.ordering_key and status = 'pending' and deleted_at is null and key_blocked = 0 and seq <> coalesce(
       (select seq from outbox where ordering_key = new.ordering_key and status = 'in_flight'),
-      (select min(seq) from outbox where ordering_key = new.ordering_key and status = 'pending' and key_subscribed = 1),
-      (select min(seq) from outbox where ordering_key = new.ordering_key and status = 'pending' and key_subscribed = 0));
+      (select min(seq) from outbox where ordering_key = new.ordering_key and status = 'pending' and deleted_at is null and key_subscribed = 1),
+      (select min(seq) from outbox where ordering_key = new.ordering_key and status = 'pending' and deleted_at is null and key_subscribed = 0));
 end;
 
-CREATE TRIGGER outbox_key_moved after update of status, generation, channel, event_type, target on outbox
-  when new.ordering_key is not null and new.status = 'pending'
+CREATE TRIGGER outbox_key_moved after update of status, generation, channel, event_type, target, deleted_at on outbox
+  when new.ordering_key is not null and new.status = 'pending' and new.deleted_at is null
     and (old.status <> 'pending' or new.generation <> old.generation or new.channel <> old.channel
-         or new.event_type <> old.event_type or new.target is not old.target)
+         or new.event_type <> old.event_type or new.target is not old.target or old.deleted_at is not null)
 begin
   update outbox set key_subscribed = not key_subscribed
     where seq = new.seq and key_subscribed <> (select wanted from outbox_keyed where seq = new.seq);
 end;
 
-CREATE TRIGGER outbox_key_update after update of status, key_subscribed on outbox
-  when new.ordering_key is not null and (new.status <> old.status or new.key_subscribed <> old.key_subscribed)
+CREATE TRIGGER outbox_key_update after update of status, key_subscribed, deleted_at on outbox
+  when new.ordering_key is not null
+    and (new.status <> old.status or new.key_subscribed <> old.key_subscribed
+         or (new.status = 'pending' and (new.deleted_at is null) <> (old.deleted_at is null)))
 begin
   update outbox set key_blocked = 1
-    where ordering_key = new.ordering_key and status = 'pending' and key_blocked = 0 and seq <> coalesce(
+    where ordering_key = new.ordering_key and status = 'pending' and deleted_at is null and key_blocked = 0 and seq <> coalesce(
       (select seq from outbox where ordering_key = new.ordering_key and status = 'in_flight'),
-      (select min(seq) from outbox where ordering_key = new.ordering_key and status = 'pending' and key_subscribed = 1),
-      (select min(seq) from outbox where ordering_key = new.ordering_key and status = 'pending' and key_subscribed = 0));
+      (select min(seq) from outbox where ordering_key = new.ordering_key and status = 'pending' and deleted_at is null and key_subscribed = 1),
+      (select min(seq) from outbox where ordering_key = new.ordering_key and status = 'pending' and deleted_at is null and key_subscribed = 0));
   update outbox set key_blocked = 0
     where key_blocked = 1 and seq = coalesce(
       (select seq from outbox where ordering_key = new.ordering_key and status = 'in_flight'),
-      (select min(seq) from outbox where ordering_key = new.ordering_key and status = 'pending' and key_subscribed = 1),
-      (select min(seq) from outbox where ordering_key = new.ordering_key and status = 'pending' and key_subscribed = 0));
+      (select min(seq) from outbox where ordering_key = new.ordering_key and status = 'pending' and deleted_at is null and key_subscribed = 1),
+      (select min(seq) from outbox where ordering_key = new.ordering_key and status = 'pending' and deleted_at is null and key_subscribed = 0));
 end;
 
 CREATE TRIGGER outbox_restored after update of deleted_at on outbox
@@ -142,8 +149,10 @@ begin
   select case
     when old.status = 'pending' and new.status not in ('pending', 'in_flight')
       then raise(abort, 'a pending event can only become in_flight, by a claim')
-    when old.status = 'delivered' and new.status not in ('delivered', 'failed')
-      then raise(abort, 'a delivered event can only become failed, by a consumer''s report')
+    when old.status = 'pending' and new.status = 'in_flight' and old.deleted_at is not null
+      then raise(abort, 'a cancelled event cannot be claimed')
+    when old.status = 'delivered' and new.status = 'in_flight'
+      then raise(abort, 'a delivered event can only become failed, by a consumer''s report, or pending, when it is sent again')
     when old.status = 'delivered' and new.status = 'failed' and instr(coalesce(old.claimed_by, ''), '/relay:') = 0
       then raise(abort, 'only an event that a relay has delivered to a broker can fail afterwards')
     when old.status = 'failed' and new.status not in ('failed', 'pending')
@@ -154,9 +163,19 @@ begin
       then raise(abort, 'claim_seq changes with a claim only')
     when old.status <> 'pending' and new.status = 'pending' and new.retry_after is null
       then raise(abort, 'an event that becomes pending again must have retry_after set')
+    when old.status in ('failed', 'delivered') and new.status = 'pending' and old.deleted_at is not null
+      then raise(abort, 'a tombstoned event cannot be replayed or sent again')
     when old.status = 'failed' and new.status = 'pending' and new.failure_history = old.failure_history
       then raise(abort, 'a replay must record in failure_history what it replays')
+    when old.status = 'delivered' and new.status = 'pending' and new.failure_history = old.failure_history
+      then raise(abort, 'what sends a delivered event again must record it in failure_history')
   end;
+end;
+
+CREATE TRIGGER outbox_uncancelled before update of deleted_at on outbox
+  when new.status = 'pending' and old.deleted_at is not null and new.deleted_at is null and new.retry_after is null
+begin
+  select raise(abort, 'an event that becomes claimable again must have retry_after set');
 end;
 
 CREATE TRIGGER subscriptions_delete after delete on subscriptions
@@ -178,6 +197,31 @@ begin
                   where generation in (old.generation, new.generation) and key_subscribed <> wanted);
 end;
 
+CREATE TABLE attempts (
+  event_id text not null,
+  -- Counts from 1 for each event, over all replays. The first and the latest are kept (settings.attempts_kept).
+  number integer not null
+    constraint "number must be at least 1" check (number >= 1),
+  -- The claim that it was made under; 0: by a consumer of a broker.
+  claim_seq integer not null,
+  -- How often the event had been replayed by then.
+  replay integer not null default 0,
+  -- Null: not known, as of a claim that expired with several handlers.
+  handler_name text,
+  worker text not null,
+  started_at text not null,
+  duration_us integer not null,
+  outcome text not null
+    constraint "outcome must be handled, failed or expired" check (outcome in ('handled', 'failed', 'expired')),
+  -- What the receiver of a delivery answered, where there is one.
+  status_code integer,
+  error text,
+  response text,
+  trace_id text,
+  recorded_at text not null,
+  primary key (event_id, number)
+) strict, without rowid;
+
 CREATE TABLE audit (
   id integer primary key autoincrement,
   at text not null default (strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000Z'),
@@ -190,6 +234,25 @@ CREATE TABLE audit (
   detail text not null default '{}'
     constraint "detail must be JSON" check (json_valid(detail))
 ) strict;
+
+CREATE TABLE delivery_history (
+  hourly integer not null,
+  at text not null,
+  kind text not null
+    constraint "kind must be all, handler, type or sink" check (kind in ('all', 'handler', 'type', 'sink')),
+  name text not null,
+  delivered integer not null default 0,
+  replayed integer not null default 0,
+  failed integer not null default 0,
+  retried integer not null default 0,
+  first text not null default '',
+  later text not null default '',
+  replays text not null default '',
+  newest integer,
+  backlog integer,
+  lag_ms integer,
+  primary key (hourly, at, kind, name)
+) strict, without rowid;
 
 CREATE TABLE deployments (
   generation integer primary key
@@ -383,8 +446,7 @@ CREATE TABLE outbox (
   -- key wait for no other. Kept by the outbox_key_* and subscriptions_* triggers, so that a publish or a settle finds
   -- the head of a key by index, however many events that nobody wants lie before it.
   key_subscribed integer not null default 1,
-  constraint "only delivered or failed events may be tombstoned"
-    check (deleted_at is null or status in ('delivered', 'failed'))
+  constraint "an event in flight cannot be tombstoned" check (deleted_at is null or status <> 'in_flight')
 ) strict;
 
 CREATE TABLE patrol (
@@ -479,7 +541,12 @@ CREATE TABLE workers (
   seen_at text not null
 ) strict, without rowid;
 
+CREATE INDEX attempts_age on attempts (recorded_at);
+
 CREATE INDEX audit_event on audit (event_id) where event_id is not null;
+
+CREATE INDEX audit_group on audit (json_extract(detail, '$.fingerprint'), id)
+  where action in ('note', 'acknowledge', 'unacknowledge');
 
 CREATE INDEX event_handled_age on event_handled (handled_at);
 
@@ -503,7 +570,7 @@ CREATE INDEX outbox_dead_group on outbox (group_id, failed_at, seq, generation)
   where failed_at is not null and deleted_at is null;
 
 CREATE INDEX outbox_due on outbox (generation, key_blocked, retry_after, seq, occurred_at, target, channel, event_type, lane)
-  where status = 'pending' and retry_after is not null;
+  where status = 'pending' and deleted_at is null and retry_after is not null;
 
 CREATE INDEX outbox_failed on outbox (seq) where status = 'failed';
 
@@ -511,16 +578,16 @@ CREATE INDEX outbox_finished on outbox (status, generation, max(published_at, co
   where deleted_at is null and status in ('delivered', 'failed');
 
 CREATE INDEX outbox_fresh on outbox (generation, key_blocked, seq, occurred_at, target, channel, event_type)
-  where status = 'pending' and retry_after is null;
+  where status = 'pending' and deleted_at is null and retry_after is null;
 
 CREATE INDEX outbox_key_claimable on outbox (ordering_key)
-  where ordering_key is not null and status = 'pending' and key_blocked = 0;
+  where ordering_key is not null and status = 'pending' and deleted_at is null and key_blocked = 0;
 
 CREATE UNIQUE INDEX outbox_key_in_flight on outbox (ordering_key)
   where ordering_key is not null and status = 'in_flight';
 
 CREATE INDEX outbox_key_pending on outbox (ordering_key, key_subscribed, seq)
-  where ordering_key is not null and status = 'pending';
+  where ordering_key is not null and status = 'pending' and deleted_at is null;
 
 CREATE INDEX outbox_tombstones on outbox (deleted_at, status) where deleted_at is not null;
 

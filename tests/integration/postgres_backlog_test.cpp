@@ -223,5 +223,31 @@ TEST_F(PostgresClaim, MarksOfGroupsThatAreGoneArePruned) {
   EXPECT_EQ(claim(*back).size(), 3U);
 }
 
+// What a process knows of a backlog is still true when the broker has had its turn: nothing waits for a rescan.
+TEST_F(PostgresClaim, AClaimThatTheRelayRefusesEndsAndForgetsNothing) {
+  const auto store = open(4, std::chrono::hours{1});
+  session.must(insert(5000, "a"));
+  session.must(
+      "insert into core.outbox (event_type, source, generation, payload, ordering_key) select 'a', 'worlds', 1, '{}', "
+      "'k' from generate_series(1, 2)");
+  std::size_t claimed = 0;
+  for (int claims = 0; claims < 4; ++claims) {
+    const auto events = claim(*store, 100);
+    claimed += events.size();
+    deliver(*store, events);
+  }
+  ASSERT_EQ(claimed, 400U) << "in stretches of its own by now";
+  const store::Actor alice{"alice", "test", "for the test"};
+  ASSERT_TRUE(store->switch_relay(store::RelayState::on, "nats", alice));
+  EXPECT_TRUE(claim(*store, 100).empty());
+  EXPECT_TRUE(claim(*store, 100).empty());
+  ASSERT_TRUE(store->switch_relay(store::RelayState::off, "", alice));
+  for (auto events = claim(*store, 100); !events.empty(); events = claim(*store, 100)) {
+    claimed += events.size();
+    deliver(*store, events);
+  }
+  EXPECT_EQ(claimed, 5002U);
+}
+
 }  // namespace
 }  // namespace sluice::test

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <map>
 #include <set>
 #include <thread>
 
@@ -28,8 +29,8 @@ TEST(SqliteTableFates, NoTableIsForgotten) {
     known.insert(std::string{fate.table});
     const std::string neutral = fate.table == "failure_groups" ? "failure_groups" : std::string{fate.table};
     // Tables that are cut into slices have none while they are empty.
-    const bool sliced =
-        neutral == "outbox" || neutral == "event_handled" || neutral == "audit" || neutral == "operation_items";
+    const bool sliced = neutral == "outbox" || neutral == "event_handled" || neutral == "audit" ||
+                        neutral == "operation_items" || neutral == "attempts";
     EXPECT_EQ(moved.contains(neutral) || sliced, fate.left_behind.empty()) << neutral;
   }
   std::set<std::string> there;
@@ -42,6 +43,20 @@ TEST(SqliteTableFates, NoTableIsForgotten) {
   }
   there.insert("sluice_migrations");
   EXPECT_EQ(there, known) << "a new table has to be moved, or to be left behind for a reason: sqlite_move.hpp";
+}
+
+// Each table that is cut into slices has its own notes; one without them would lose what came during the copy.
+TEST_F(PostgresMove, WhatIsWrittenMeanwhileIsNoted) {
+  const auto source = from_->move_source();
+  auto notes = sure(source->note_writes());
+  const Uuid event = publish();
+  run_sqlite("insert into attempts (event_id, number, claim_seq, worker, started_at, duration_us, outcome, recorded_at) values ('" +
+             event.to_string() + "', 1, 1, 'w', '2026-01-01T00:00:00.000000Z', 1, 'failed', '2026-01-01T00:00:00.000000Z');"
+             "insert into event_handled (handler_name, idempotency_key, handled_at) values ('a.b', 'k', '2026-01-01T00:00:00.000000Z')");
+  sure(from_->allocate_generation({}, "", {"bob", "cli", "audited"}));
+  std::set<std::string> touched;
+  for (const store::MoveSlice& slice : sure(source->touched(notes))) touched.insert(slice.table);
+  EXPECT_THAT(touched, testing::IsSupersetOf({"outbox", "attempts", "event_handled", "audit"}));
 }
 
 TEST_F(PostgresMove, EverythingIsThereAndGoesOn) {
@@ -209,6 +224,44 @@ TEST_F(PostgresMove, ALivePublisherLosesNothing) {
   EXPECT_THAT(refusal, HasSubstr("has moved to"));
   EXPECT_EQ(sql("select count(*) from core.outbox"), std::to_string(accepted.load()));
   EXPECT_THAT(deliver_all(*to_), SizeIs(accepted.load()));
+}
+
+// Written when everything was copied, and before writers have to wait: all of it is small, however large the file is.
+TEST_F(PostgresMove, WritersWaitForWhatWasWrittenLastOnly) {
+  constexpr int kEvents = 6'000;
+  std::vector<store::NewEvent> many;
+  for (int number = 0; number < kEvents; ++number) many.push_back(an_event());
+  sure(from_->publish(many));
+  Uuid late;
+  Uuid gone;
+  std::map<std::string, std::int64_t> held;
+  ops::MoveHost watching = host();
+  watching.tell = [&](const ops::MoveProgress& progress) {
+    if (progress.phase == "switch") ++held[progress.table];
+    if (progress.phase != "drain" || held.contains("drain")) return;
+    held["drain"] = 1;
+    late = publish();
+    gone = many.front().envelope.event_id();
+    run_sqlite("delete from outbox where id = '" + gone.to_string() + "'");
+  };
+  const auto report = ops::move_store(*from_->move_source(), *to_->move_target(), order(), watching);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(held["outbox"], 0) << "copied before the hold";
+  EXPECT_TRUE(to_->get_event(late));
+  EXPECT_FALSE(to_->get_event(gone));
+  EXPECT_EQ(sql("select count(*) from core.outbox"), std::to_string(kEvents));
+}
+
+TEST_F(PostgresMove, AWatchThatAnotherMoveHasEndedIsNotTrusted) {
+  publish();
+  ops::MoveHost meddling = host();
+  meddling.tell = [&](const ops::MoveProgress& progress) {
+    if (progress.phase == "drain") sure(from_->move_source()->hold_claims(0s, "elsewhere"));
+  };
+  const auto refused = ops::move_store(*from_->move_source(), *to_->move_target(), order(), meddling);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("another move"));
+  ASSERT_TRUE(move()) << "the next one begins its own";
 }
 
 TEST_F(PostgresMove, WhatWasDeletedMeanwhileIsGoneThereToo) {

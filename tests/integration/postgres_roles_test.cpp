@@ -177,12 +177,13 @@ TEST_F(PostgresRoles, AnOperatorStartsAReplayAndAWorkerCarriesItOut) {
 // A database whose roles were granted before new functions and tables came.
 TEST_F(PostgresRoles, AMigrationRenewsTheGrants) {
   SqlSession admin{database_.url()};
-  admin.must("drop function core.relay_switch, core.effect_enter_relayed, core.relay_report");
-  admin.must("delete from core.sluice_migrations where name = '0015_relay'");
+  admin.must("drop index core.audit_group; drop function core.failure_note");
+  admin.must("delete from core.sluice_migrations where name = '0021_notes'");
   const auto migrated = owner_->migrate();
   ASSERT_TRUE(migrated) << migrated.error().message;
   EXPECT_TRUE(migrated->back().applied_now);
-  SqlSession{url("worker")}.must("select core.effect_enter_relayed('billing.none', '{}', '{}')");
+  SqlSession caller{url("operator")};
+  EXPECT_EQ(caller.run("select core.failure_note('0000', 'alice', 'sql', 'why')").sqlstate, "SL404") << "it may be called";
 }
 
 TEST_F(PostgresRoles, OnlyAWorkerReadsTheSecretThatSignsClaims) {

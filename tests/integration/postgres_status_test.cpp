@@ -151,8 +151,9 @@ TEST_F(PostgresLargeStatus, FinishedEventsAreSampled) {
 }
 
 TEST_F(PostgresLargeStatus, AListOfWhatIsInFlightReadsNothingElse) {
-  PlanParameters parameters{{"$18::bigint[]", "'{1,1}'::bigint[]"},
-                            {"$19::bigint[]", "'{1,2}'::bigint[]"},
+  PlanParameters parameters{{"$18::boolean", "true"},
+                            {"$19::bigint[]", "'{1,1}'::bigint[]"},
+                            {"$20::bigint[]", "'{1,2}'::bigint[]"},
                             {"$12::int", "51"},
                             {"$2::text", "'in_flight'::text"},
                             {"= $2)", "= 'in_flight')"},

@@ -34,6 +34,7 @@ class PostgresTriagePlans : public testing::Test {
                     {"$2::timestamptz", "null::timestamptz"},
                     {"$3::bigint", "null::bigint"},
                     {"$4::int", "51"},
+                    {"$5::boolean", "true"},
                     {"$2::bigint", "1000000"}});
   }
 

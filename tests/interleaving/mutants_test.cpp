@@ -103,5 +103,10 @@ TEST_F(Mutant, AFailureMakesNoOtherDue) {
   EXPECT_NE(violation(late_successor(World::End::failed)), "");
 }
 
+TEST_F(Mutant, TheRelayIsTurnedOnWhileAClaimIsRunning) {
+  world.mutate("relay_switch", {{"lock table core.settings in access exclusive mode;", ""}});
+  EXPECT_NE(violation(relay_on()), "");
+}
+
 }  // namespace
 }  // namespace sluice::test

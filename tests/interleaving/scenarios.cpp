@@ -115,6 +115,57 @@ Scenario replayed() {
           .drained_by = "W1"};
 }
 
+Scenario cancelled() {
+  return {.name = "cancelled",
+          .setup =
+              [](World& w) {
+                run({w.publish("S", {"A", "k"}), w.publish("S", {"B", "k"})});
+              },
+          .scripts = [](World& w) -> std::vector<Script> {
+            return {{"O", {w.cancel("O", "A"), w.restore("O", "A")}},
+                    {"P", {w.publish("P", {"C", "k"})}},
+                    {"Q", {w.cancel("Q", "B")}},
+                    {"W1", {w.claim("W1"), w.settle_begun("W1"), w.settle_committed("W1")}},
+                    {"L", {w.look("L"), w.look("L")}},
+                    {"W2", {w.claim("W2")}}};
+          },
+          .drained_by = "W2"};
+}
+
+Scenario hurried() {
+  return {.name = "hurried",
+          .setup =
+              [](World& w) {
+                run({w.publish("S", {"A", "k"}), w.publish("S", {"B", "k"}), w.publish("S", {"C"}), w.claim("S", 1)});
+              },
+          .scripts = [](World& w) -> std::vector<Script> {
+            return {{"S", {w.settle_begun("S", End::retry), w.settle_committed("S")}},
+                    {"O", {w.run_now("O", "A"), w.run_now("O", "C")}},
+                    {"Q", {w.run_now("Q", "B")}},
+                    {"W1", {w.claim("W1"), w.settle("W1")}},
+                    {"L", {w.look("L"), w.look("L")}},
+                    {"W2", {w.claim("W2")}}};
+          },
+          .drained_by = "W1"};
+}
+
+Scenario sent_again() {
+  return {.name = "sent again",
+          .setup =
+              [](World& w) {
+                run({w.publish("S", {"A", "k"}), w.publish("S", {"B"}), w.claim("W1")});
+              },
+          .scripts = [](World& w) -> std::vector<Script> {
+            return {{"W1", {w.settle_begun("W1"), w.settle_committed("W1")}},
+                    {"O", {w.resend("O", "A", "x.all"), w.resend("O", "B", "x.all")}},
+                    {"Q", {w.resend("Q", "A", "x.all")}},
+                    {"P", {w.publish("P", {"C", "k"})}},
+                    {"L", {w.look("L")}},
+                    {"W2", {w.claim("W2"), w.settle("W2")}}};
+          },
+          .drained_by = "W2"};
+}
+
 Scenario withdrawn() {
   return {.name = "withdrawn",
           .subscriptions = {{"x.all", "x.*"}, {"y.only", "y.*"}},
@@ -271,6 +322,56 @@ Scenario crashed_look() {
   };
   scenario.drained_by = "W1";
   return scenario;
+}
+
+Scenario relay_on() {
+  return {.name = "the relay is turned on",
+          .setup =
+              [](World& w) {
+                run({w.publish("S", {"A", "k"}), w.publish("S", {"B", "k"})});
+              },
+          .scripts = [](World& w) -> std::vector<Script> {
+            return {{"H", {w.hold_claims("H", World::Whose::listeners), w.commit("H")}},
+                    {"W", {w.claim("W")}},
+                    {"S", {w.turn("S", "on")}},
+                    {"R", {w.relay_claim("R"), w.settle("R")}}};
+          },
+          .drained_by = "W",
+          .relay = true};
+}
+
+Scenario relay_back() {
+  return {.name = "the relay is turned back",
+          .setup =
+              [](World& w) {
+                run({w.publish("S", {"A", "k"}), w.publish("S", {"B", "k"}), w.publish("S", {"C", "k"}),
+                     w.turn("S", "on"), w.relay_claim("R")});
+              },
+          .scripts = [](World& w) -> std::vector<Script> {
+            return {{"I", {w.hold_claims("I", World::Whose::relays), w.commit("I")}},
+                    {"R", {w.settle("R"), w.relay_claim("R"), w.settle("R")}},
+                    {"S", {w.turn("S", "draining"), w.turn_off_when_drained("S"), w.turn_off_when_drained("S")}},
+                    {"C", {w.consume("C"), w.consume("C")}},
+                    {"W", {w.claim("W"), w.claim("W")}}};
+          },
+          .drained_by = "W",
+          .relay = true};
+}
+
+Scenario reports() {
+  return {.name = "reports of consumers",
+          .setup =
+              [](World& w) {
+                run({w.publish("S", {"A", "k"}), w.publish("S", {"B", "k"}), w.turn("S", "on"), w.relay_claim("R1")});
+              },
+          .scripts = [](World& w) -> std::vector<Script> {
+            return {{"R1", {w.settle_begun("R1"), w.settle_committed("R1")}},
+                    {"C1", {w.report("C1", "A"), w.report("C1", "A")}},
+                    {"C2", {w.report("C2", "A"), w.report("C2", "A")}},
+                    {"O", {w.replay("O", "A")}},
+                    {"R2", {w.relay_claim("R2"), w.settle("R2")}}};
+          },
+          .relay = true};
 }
 
 }  // namespace sluice::test

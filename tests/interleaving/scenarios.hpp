@@ -19,6 +19,12 @@ Scenario out_of_order();
 Scenario expiry();
 /// An event that is replayed among later ones of its key.
 Scenario replayed();
+/// An operator cancels the first of a key, and takes that back, while it is claimed and settled.
+Scenario cancelled();
+/// An operator runs an event now that waits for its retry, while workers claim and look.
+Scenario hurried();
+/// An event that was delivered is sent again, while it is settled and later ones of its key are claimed.
+Scenario sent_again();
 /// The only subscriber of what others wait for goes.
 Scenario withdrawn();
 /// Events of a key that nobody subscribes to any more stand between those that somebody does.
@@ -36,5 +42,10 @@ Scenario overlapping_claims();
 Scenario crashed_publisher();
 Scenario crashed_worker();
 Scenario crashed_look();
+/// The switch is turned while a claim of a listener, or of a relay, is running.
+Scenario relay_on();
+Scenario relay_back();
+/// Consumers that run out of attempts before and after the relay has settled, and an operator who replays.
+Scenario reports();
 
 }  // namespace sluice::test

@@ -23,6 +23,9 @@ TEST(Interleaving, LateSuccessorOfAFailure) { holds(late_successor(World::End::f
 TEST(Interleaving, OutOfOrder) { holds(out_of_order()); }
 TEST(Interleaving, Expiry) { holds(expiry()); }
 TEST(Interleaving, Replay) { holds(replayed()); }
+TEST(Interleaving, Cancel) { holds(cancelled()); }
+TEST(Interleaving, RunNow) { holds(hurried()); }
+TEST(Interleaving, Resend) { holds(sent_again()); }
 TEST(Interleaving, Withdrawn) { holds(withdrawn()); }
 TEST(Interleaving, PassersBy) { holds(passers_by()); }
 TEST(Interleaving, MissingNumbers) { holds(missing_numbers()); }
@@ -33,6 +36,9 @@ TEST(Interleaving, OverlappingClaims) { holds(overlapping_claims()); }
 TEST(Interleaving, CrashOfAPublisher) { holds(crashed_publisher(), most_orders() / 4); }
 TEST(Interleaving, CrashOfAWorker) { holds(crashed_worker(), most_orders() / 4); }
 TEST(Interleaving, CrashOfALook) { holds(crashed_look(), most_orders() / 4); }
+TEST(Interleaving, TheRelayIsTurnedOn) { holds(relay_on()); }
+TEST(Interleaving, TheRelayIsTurnedBack) { holds(relay_back()); }
+TEST(Interleaving, ReportsOfConsumers) { holds(reports()); }
 
 }  // namespace
 }  // namespace sluice::test

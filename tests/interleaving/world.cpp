@@ -29,6 +29,11 @@ std::string sql_array(const std::vector<std::string>& texts) {
 // Functions, because their plans are kept. What must hold after every step, and what must not be there in the end.
 constexpr const char* kJudge = R"(
 create schema explorer;
+-- What a relay has published and nobody has handled.
+create view explorer.in_broker as
+select o.* from core.outbox o
+where o.status = 'delivered' and o.claimed_by like '%/relay:%'
+  and not exists (select from core.event_handled h where h.handler_name = 'x.all' and h.idempotency_key = o.idempotency_key || '@' || o.generation);
 create function explorer.objection(p_generation bigint) returns text
 language plpgsql set plan_cache_mode = force_generic_plan set jit = off as $$
 begin
@@ -43,7 +48,10 @@ begin
         (select 'the floor of the keys has passed ' || o.idempotency_key from core.outbox o
          where o.generation = p_generation and o.ordering_key is not null
            and o.seq <= (select c.low from core.claim_cursors c where c.group_key = '')
-           and o.status = 'pending' and o.retry_after is null and o.deleted_at is null and core.outbox_subscribed(o) limit 1));
+           and o.status = 'pending' and o.retry_after is null and o.deleted_at is null and core.outbox_subscribed(o) limit 1),
+        (select 'a listener has ' || o.idempotency_key || ', and the broker still has ' || b.idempotency_key || ' of its key'
+         from core.outbox o join explorer.in_broker b on b.ordering_key = o.ordering_key and b.seq < o.seq
+         where o.generation = p_generation and o.status = 'in_flight' and o.claimed_by not like '%/relay:%' limit 1));
 end $$;
 create function explorer.leftover(p_generation bigint, p_claims boolean) returns text
 language plpgsql set plan_cache_mode = force_generic_plan set jit = off as $$
@@ -51,7 +59,8 @@ begin
     return coalesce(
         (select 'left ' || o.status || ': ' || o.idempotency_key || coalesce(', retry_after in ' || (o.retry_after - now()), '')
          from core.outbox o
-         where o.generation = p_generation and o.status in ('pending', 'in_flight') and core.outbox_subscribed(o) limit 1),
+         where o.generation = p_generation and o.status in ('pending', 'in_flight') and o.deleted_at is null
+           and core.outbox_subscribed(o) limit 1),
         (select 'key still held: ' || k.ordering_key from core.keys_in_flight k limit 1),
         (select 'claim still there: ' || c.batch from core.claims c where p_claims and c.generation = p_generation limit 1));
 end $$;
@@ -102,6 +111,7 @@ void World::renew(const std::map<std::string, std::string>& subscriptions) {
     text += "insert into core.subscriptions (generation, handler_name, event_types) values (" + number + ", '" +
             handler + "', '{" + pattern + "}');";
   // A floor that has to be walked again is as good as one that stands where the last order left it.
+  if (relay_) text += "update core.settings set value = 'off' where key = 'relay';";
   if (generation_ % 2 == 0)
     text += "update core.claim_cursors set low = 0, mark = 0, mark_xid = 0 where group_key = '';";
   control_.must(text);
@@ -233,7 +243,12 @@ std::string World::drained(const std::string& name, const std::vector<std::strin
     const Held held = std::exchange(session.held, {});
     settled(held, value_of(store_of(session).settle(items(held, End::delivered)), "settle").fenced, End::delivered);
   }
+  if (std::string lost = lost_report(); !lost.empty()) return lost;
   Session& drain = session(name);
+  if (relay_) {
+    consume(name).run();
+    turn(name, "off").run();
+  }
   const std::string number = std::to_string(generation_);
   for (int vain = 0; vain < 4;) {
     bool some = false;
@@ -255,7 +270,7 @@ std::string World::drained(const std::string& name, const std::vector<std::strin
             .must("with aged as (update core.outbox set retry_after = now() where generation = " + number +
                   " and status = 'pending' and retry_after > now() and retry_after < now() + interval '5 seconds') "
                   "select count(*) from core.outbox o where o.generation = " +
-                  number + " and o.status in ('pending', 'in_flight') and core.outbox_subscribed(o)")
+                  number + " and o.status in ('pending', 'in_flight') and o.deleted_at is null and core.outbox_subscribed(o)")
             .value();
     if (left == "0") break;
     if (!crashed_) continue;
@@ -287,6 +302,7 @@ std::uint64_t sample_seed() {
 Exploration explore(const Scenario& scenario, World& world, std::uint64_t most, std::uint64_t seed) {
   world.take_rescans_for_dear(scenario.dear);
   world.share_a_store(scenario.process);
+  world.relay(scenario.relay);
   const std::vector<Script> scripts = scenario.scripts(world);
   std::vector<std::size_t> lengths;
   for (const Script& script : scripts) lengths.push_back(script.steps.size());

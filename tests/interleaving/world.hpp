@@ -37,6 +37,8 @@ class World {
   void take_rescans_for_dear(bool dear) { dear_ = dear; }
   /// See Scenario::process; for stores that are opened after it.
   void share_a_store(const std::set<std::string>& process);
+  /// See Scenario::relay.
+  void relay(bool relayed);
   /// Replaces parts of a function of the schema: a guard taken out. Each part must be there.
   void mutate(const std::string& function, const std::vector<std::pair<std::string, std::string>>& parts);
   /// The whole function anew.
@@ -55,7 +57,7 @@ class World {
   Step rollback(const std::string& session);
   Step claim(const std::string& session, int limit = 10, const std::string& pattern = {});
   Step claim_begun(const std::string& session, int limit = 10);  ///< by SQL, in a transaction that commit() ends
-  enum class End { delivered, retry, failed };
+  enum class End { delivered, retry, failed, released };
   Step settle(const std::string& session, End end = End::delivered);
   Step settle_begun(const std::string& session, End end = End::delivered);
   Step settle_committed(const std::string& session);
@@ -67,6 +69,11 @@ class World {
   Step expire(const std::string& session);
   Step reap(const std::string& session);
   Step replay(const std::string& session, const std::string& event);
+  /// What an operator does to one event; refused, and nothing is changed, where its state does not allow it.
+  Step run_now(const std::string& session, const std::string& event);
+  Step cancel(const std::string& session, const std::string& event);
+  Step restore(const std::string& session, const std::string& event);
+  Step resend(const std::string& session, const std::string& event, const std::string& handler);
   Step unsubscribe_begun(const std::string& session, const std::string& handler);
   Step crash(const std::string& session, const std::string& victim);
   /// Rescans of the process stand still, before they have read anything or when they have read it all, until commit().
@@ -74,6 +81,21 @@ class World {
   Step hold_rescans(const std::string& session, Moment moment);
   /// Those that stand still fail.
   Step cancel_rescans(const std::string& session);
+
+  // Steps of a relay ----------------------------------------------------------------------------------------------
+  /// on, draining, off.
+  Step turn(const std::string& session, const std::string& state);
+  /// Off, if the broker has nothing left and no relay is about to publish.
+  Step turn_off_when_drained(const std::string& session);
+  /// As RelayClaims: while the switch is on, and given back when it is not any more. settle() is the broker's answer.
+  Step relay_claim(const std::string& session);
+  /// Everything that is in the broker is handled.
+  Step consume(const std::string& session);
+  /// A consumer is out of attempts at this event, if a relay has published it.
+  Step report(const std::string& session, const std::string& event);
+  /// Claims of listeners, or of relays, stand still when they have seen the switch, until commit().
+  enum class Whose { listeners, relays };
+  Step hold_claims(const std::string& session, Whose whose);
 
   // Judging -------------------------------------------------------------------------------------------------------
   [[nodiscard]] bool waits(const std::string& session);
@@ -97,6 +119,8 @@ class World {
     int claims = 0;
     int most_claims = 1;
     int deliveries = 0;
+    int most_deliveries = 1;
+    std::set<std::string> reported_by;  ///< sessions whose report was written
   };
   using Held = std::map<std::string, store::ClaimRef>;  ///< by event
   struct Session {
@@ -121,6 +145,9 @@ class World {
   SqlSession& sql_of(Session& session);
   store::Store& store_of(Session& session);
   Step step(std::string name, const std::string& session, std::function<void(Session&)> run);
+  /// `call` is a function of the schema with `id` for the event; `then` is for the event's note when it was not refused.
+  Step act(const std::string& session, const std::string& name, const std::string& event, const std::string& call,
+           std::function<void(Note&)> then);
   void must(Session& session, const std::string& text);
   std::string insert(Session& session, const Event& event);
   void committed(Session& session);
@@ -132,6 +159,8 @@ class World {
   store::ClaimRequest request(const std::string& worker, int limit, const std::string& pattern) const;
   std::string advance(const std::string& pattern) const;
   void reap_now(Session& session);
+  std::string switch_state(Session& session);
+  std::string lost_report();
   std::string group(const std::string& pattern) const;
   std::string key_of(const Event& event) const;
 
@@ -147,6 +176,7 @@ class World {
   std::map<std::string, std::string> subscriptions_;
   std::string broken_;  ///< a promise that a step saw broken
   bool dear_ = false;
+  bool relay_ = false;
   std::set<std::string> process_;  ///< sessions that are threads of one process
   std::map<std::string, Session> sessions_;
 };
@@ -162,6 +192,7 @@ struct Scenario {
   /// These sessions are threads of one process, with one store. One of them at a time may read everything, and where
   /// that is dear no claim of the others leaves out an event without a key.
   std::set<std::string> process{};
+  bool relay = false;  ///< claims can be held, and a broker takes part
 };
 
 struct Exploration {

@@ -160,7 +160,9 @@ std::vector<store::SettleItem> World::items(const Held& held, End end) {
   std::vector<store::SettleItem> items;
   for (const auto& [name, claim] : held) {
     Settlement settlement;
-    if (end != End::delivered) {
+    if (end == End::released) {
+      settlement = sluice::settle(0, Outcome::released(), {}, 0.0);
+    } else if (end != End::delivered) {
       settlement = {.next = end == End::retry ? Status::pending : Status::failed,
                     .cause = end == End::retry ? Cause::retry : Cause::fail,
                     .counts_attempt = true,
@@ -180,12 +182,12 @@ void World::settled(const Held& held, const std::vector<Uuid>& fenced, End end) 
   for (const auto& [name, claim] : held) {
     if (std::find(fenced.begin(), fenced.end(), claim.event_id) != fenced.end()) continue;
     Note& note = notes_[name];
-    if (end == End::retry) {
+    if (end == End::retry || end == End::released) {
       ++note.most_claims;
       continue;
     }
     note.open = false;
-    if (end == End::delivered && ++note.deliveries > 1) broken_ = name + " was delivered twice";
+    if (end == End::delivered && ++note.deliveries > note.most_deliveries) broken_ = name + " was delivered twice";
   }
 }
 
@@ -263,19 +265,46 @@ void World::reap_now(Session& session) {
   settled(expired, value_of(store_of(session).settle(items(expired, End::retry)), "settle").fenced, End::retry);
 }
 
-Step World::replay(const std::string& who, const std::string& event) {
-  return step("replay " + event, who, [this, event](Session& session) {
-    const std::string number = std::to_string(generation_);
-    const auto answer = sql_of(session).run("select core.outbox_replay(id, " + number +
-                                            ", 'tester') from core.outbox where generation = " + number +
-                                            " and idempotency_key = '" + event + "'");
-    if (answer.sqlstate == "SL409") return;  // it has not failed
+Step World::act(const std::string& who, const std::string& name, const std::string& event, const std::string& call,
+                std::function<void(Note&)> then) {
+  return step(name + ' ' + event, who, [this, event, call, then = std::move(then)](Session& session) {
+    const auto answer = sql_of(session).run("select core." + call + " from core.outbox where generation = " +
+                                            std::to_string(generation_) + " and idempotency_key = '" + event + "'");
+    if (answer.sqlstate == "SL409") return;  // its state does not allow it
     if (!answer.ok()) throw std::runtime_error(answer.error);
     if (answer.rows.empty()) return;
     const std::scoped_lock lock{mutex_};
-    notes_[event].open = true;
-    ++notes_[event].most_claims;
+    then(notes_[event]);
   });
+}
+
+Step World::replay(const std::string& who, const std::string& event) {
+  return act(who, "replay", event, "outbox_replay(id, generation, 'tester')", [](Note& note) {
+    note.open = true;
+    ++note.most_claims;
+    ++note.most_deliveries;
+  });
+}
+
+Step World::run_now(const std::string& who, const std::string& event) {
+  return act(who, "run now", event, "outbox_schedule(id, null, 'tester', 'sql', 'a test')", [](Note&) {});
+}
+
+Step World::cancel(const std::string& who, const std::string& event) {
+  return act(who, "cancel", event, "outbox_cancel(id, 'tester', 'sql', 'a test')", [](Note& note) { note.open = false; });
+}
+
+Step World::restore(const std::string& who, const std::string& event) {
+  return act(who, "restore", event, "outbox_restore(id, 'a test', 'tester')", [](Note& note) { note.open = true; });
+}
+
+Step World::resend(const std::string& who, const std::string& event, const std::string& handler) {
+  return act(who, "resend", event,
+             "outbox_send_to(id, '" + handler + "', 'delivered', generation, 'tester', 'sql', 'a test')", [](Note& note) {
+               note.open = true;
+               ++note.most_claims;
+               ++note.most_deliveries;
+             });
 }
 
 Step World::unsubscribe_begun(const std::string& who, const std::string& handler) {

@@ -1,4 +1,4 @@
-"""run_example.py SOURCE PROGRAM SLUICE sqlite|postgres: an example must print what its header says, and end with 0."""
+"""run_example.py SOURCE PROGRAM SLUICE sqlite|postgres|partitions: an example must print what its header says, and end with 0."""
 import os
 import subprocess
 import sys
@@ -39,8 +39,12 @@ def main():
     if kind == "sqlite":
         run(source, program, None)
         return
-    with FreshDatabase(sluice, f"example_{source.stem}") as database:
+    with FreshDatabase(sluice, f"example_{source.stem}_{kind}") as database:
+        if kind == "partitions":
+            subprocess.run([sluice, "ladder", "partition", "--store", database.url], check=True, capture_output=True)
         run(source, program, database.url)
+        if kind == "partitions" and database.sql("select count(*) from core.partitions()") == "0":
+            sys.exit("core.outbox has no partitions")
 
 
 main()

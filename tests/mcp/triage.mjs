@@ -3,7 +3,10 @@ import assert from 'node:assert/strict';
 import { Sluice } from './client.mjs';
 
 const sluice = await Sluice.connect();
-const changing = ['replay_dlq_event', 'replay_outbox_row', 'plan_replay', 'execute_replay_plan'];
+const changing = [
+  'replay_dlq_event', 'replay_outbox_row', 'plan_replay', 'execute_replay_plan',
+  'run_event_now', 'reschedule_event', 'cancel_event', 'resend_event', 'edit_and_replay_event',
+];
 for (const tool of sluice.tools) {
   assert.equal(tool.annotations.readOnlyHint, !changing.includes(tool.name), tool.name);
 }

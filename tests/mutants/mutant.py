@@ -41,6 +41,12 @@ GENERATIONS = "src/store/postgres/sql/migration/0010_generations.sql"
 RETENTION = "src/store/postgres/sql/migration/0011_retention.sql"
 PATROL = "src/store/postgres/sql/migration/0012_patrol.sql"
 RELAY = "src/store/postgres/sql/migration/0015_relay.sql"
+RELAY_SWITCH = "src/store/postgres/sql/migration/0016_relay_switch.sql"
+ATTEMPTS = "src/store/postgres/sql/migration/0017_attempts.sql"
+HISTORY = "src/store/postgres/sql/migration/0018_history.sql"
+ACTIONS = "src/store/postgres/sql/migration/0019_operator_actions.sql"
+SEND_AGAIN = "src/store/postgres/sql/migration/0020_send_again.sql"
+SQLITE_ACTIONS = "src/store/sqlite/sql/migration/0005_operator_actions.sql"
 PG = "src/store/postgres/"
 BROKER = "src/broker/"
 SQLITE = "src/store/sqlite/sql/query/"
@@ -51,8 +57,8 @@ def contract(name, guard, test, edits, store="postgres"):
     return Mutant(name, guard, "contract_test", f"Stores/{test}/{store}", edits, control)
 
 
-def integration(name, guard, test, *edits):
-    return Mutant(name, guard, "postgres_integration_test", test, edits)
+def integration(name, guard, test, *edits, outcome="red"):
+    return Mutant(name, guard, "postgres_integration_test", test, edits, outcome=outcome)
 
 
 def interleaved(name, guard, test, *edits, control="CrashOfAPublisher", orders=""):
@@ -63,5 +69,5 @@ def brokered(name, guard, test, *edits):
     return Mutant(name, guard, "broker_test", test, edits)
 
 
-def relayed(name, guard, test, *edits):
-    return Mutant(name, guard, "relay_test", f"Brokers/RelayTest.{test}/nats", edits, CONTROLS["relay_test"])
+def relayed(name, guard, test, *edits, outcome="red"):
+    return Mutant(name, guard, "relay_test", f"Brokers/RelayTest.{test}/nats", edits, CONTROLS["relay_test"], outcome)

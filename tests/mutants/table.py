@@ -3,13 +3,16 @@
 A text stands in its file exactly once.
 `control` is a test of the same program that still passes: without it, SQL that cannot be read would look like a guard.
 """
-from mutant import (CLAIM, GENERATIONS, OPERATIONS, ORDERING, PATROL, PG, PUBLISH, RETENTION, RULES, SETTLE, SQLITE, SUBSCRIPTIONS, TRIAGE, Mutant,
+from mutant import (ACTIONS, CLAIM, GENERATIONS, OPERATIONS, ORDERING, PATROL, PG, PUBLISH, RETENTION, RULES, SETTLE, SQLITE, SUBSCRIPTIONS, TRIAGE, Mutant,
                     contract, integration, interleaved)
+from table_actions import OPERATOR_ACTIONS
 from table_brokers import BROKERS
 from table_ends import ENDS
 from table_ladder import LADDER
 from table_partitions import PARTITIONS
+from table_history import HISTORIES
 from table_relay import RELAYS
+from table_traces import TRACES
 
 
 FENCES = [
@@ -193,7 +196,7 @@ KEYS = [
                 "PostgresClaim.WhatWaitedForAKeyIsTakenWithoutALookBack",
                 (PG + "postgres_effect.cpp", "    if (committed) store_.remember(next_);\n", "")),
     interleaved("key-unblock", "A failure makes the next of its key due", "LateSuccessorOfAFailure",
-                (RULES, "perform core.outbox_unblock(old.ordering_key, case when new.status = 'pending' then old.seq end);",
+                (ACTIONS, "perform core.outbox_unblock(old.ordering_key, case when new.status = 'pending' then old.seq end);",
                  "perform length(old.ordering_key);")),
     interleaved("park-holds-blocker", "Parking holds the row of the event that is waited for", "LateSuccessor",
                 (ORDERING, " for share skip locked;", ";")),
@@ -268,7 +271,7 @@ WAKING = [
 
 GATES = [
     contract("edge-trigger", "The database refuses every transition that is not in the edge table", "IntegrityContract.OnlyTheEdgesOfTheTableArePossible",
-             ((RULES, "    if new.status is distinct from old.status then\n        case", "    if false then\n        case"),)),
+             ((ACTIONS, "    if new.status is distinct from old.status then\n", "    if false then\n"),)),
     contract("audit-append-only", "The audit cannot be changed", "DiscardContract.TheAuditCannotBeChanged",
              ((RULES, "    raise exception 'core.audit is append-only' using errcode = 'SL403';\n", "    return null;\n"),)),
     contract("plan-count", "An operation starts with the number that was confirmed", "OperationContract.AStartNeedsAReasonAndTheRightNumber",
@@ -305,9 +308,9 @@ GATES = [
                 "PostgresBounds.NumbersThatBecomeTooManyDigitsAreRefusedByAPlainInsert",
                 (RULES, "        or case when pg_column_size(new.payload || '{}') > 8000 then true else octet_length(new.payload::text) > 8000 end)", ")")),
     integration("audit-setting", "A tombstone that a user changes is audited, whatever is set", "PostgresBounds.NoSettingOfAUsersOwnSwitchesTheAuditOff",
-                (RULES, "if not exists (select from core.audited a where a.xid = pg_current_xact_id()::text::bigint) then", "if current_setting('sluice.audited', true) is distinct from 'on' then")),
+                (ACTIONS, "        if not v_audited then\n", "        if current_setting('sluice.audited', true) is distinct from 'on' then\n")),
     integration("tombstone-backdated", "A tombstone is of now", "PostgresBounds.ATombstoneIsOfNow",
-                (RULES, "if new.deleted_at not between now() and clock_timestamp() then", "if false then")),
+                (ACTIONS, "elsif p_deleted_at not between now() and clock_timestamp() then", "elsif false then")),
     integration("sweep-roles", "Workers and operators cannot sweep sooner than the database keeps", "PostgresBounds.WorkersAndOperatorsCannotSweepSooner",
                 (RETENTION, "where t.asked < s.value::interval", "where false")),
     integration("sweep-inequality", "The database knows the retention inequality", "PostgresBounds.TheInequalityHoldsForTheOwnerToo",
@@ -316,7 +319,7 @@ GATES = [
              ((RETENTION, "and o.published_at is not null and greatest(o.published_at, o.failed_at, o.restored_at) <= now() - p_active",
                "and o.published_at is not null and o.occurred_at <= now() - p_active"),)),
     contract("sweep-dedup", "A dedup row stays while its event does", "RetentionContract.ADedupRowStaysWhileItsEventDoes",
-             ((RETENTION, "              and (select o.id from core.outbox o where o.id = e.event_id) is null\n", ""),)),
+             ((ACTIONS, "              and (select o.id from core.outbox o where o.id = e.event_id) is null\n", ""),)),
     contract("placeholder-channel", "A plain INSERT is for the channel of its generation", "PublishContract.APlainInsertIsForTheChannelOfItsGeneration",
              ((RULES, "    if new.channel = 'outbox_default' then\n", "    if false then\n"),)),
     integration("generation-exists", "Nobody publishes to a generation that does not exist", "PostgresBounds.PublishNamesTheArgument",
@@ -365,6 +368,8 @@ GATES = [
            (("src/http/access.cpp", "if (rules_.loopback) return is_loopback(host);", "if (rules_.loopback) return true;"),)),
     Mutant("http-origin", "A page of another origin is refused", "http_test", "ApplicationTest.NamesAndOriginsAreChecked",
            (("src/http/application.cpp", "if (!access_.same_origin(request)) {", "if (!access_.same_origin(request) && !request.header(\"host\")) {"),)),
+    Mutant("http-gzip-get", "Only answers to GET are packed", "http_test", "ApplicationTest.LargeAnswersToReadersArePackedForWhoTakesIt",
+           (("src/http/application.cpp", "if (reads && is_compressible(response))", "if (is_compressible(response))"),)),
     Mutant("http-origin-listed", "Of the names that are listed, an origin has to be one", "http_test",
            "Access.APageUnderAListedNameIsOursWhateverTheProxyCallsTheServer",
            (("src/http/access.cpp", "[&](const std::string& name) { return lower_case(name) == host; }",
@@ -385,4 +390,4 @@ GATES = [
            (("src/http/access.cpp", "if (crypto::equal(token.digest, digest)) found", "if (crypto::equal(token.digest, digest) || !found) found"),)),
 ]
 
-MUTANTS = FENCES + ONCE + MARK + KEYS + PATROLS + WAKING + GATES + ENDS + PARTITIONS + LADDER + BROKERS + RELAYS
+MUTANTS = FENCES + ONCE + MARK + KEYS + PATROLS + WAKING + GATES + ENDS + PARTITIONS + LADDER + BROKERS + RELAYS + HISTORIES + OPERATOR_ACTIONS + TRACES

@@ -27,4 +27,10 @@ LADDER = [
                 ("src/ops/move.cpp", "if (differing != 0) {\n      return refused(counted", "if (differing < 0) {\n      return refused(counted")),
     integration("move-empty", "A database that is in use is no target", "PostgresMove.ADatabaseThatIsInUseIsRefused",
                 ("src/ops/move.cpp", "if (!owner && state.holds_rows)", "if (!owner && state.holds_rows && state.has_workers)")),
+    integration("move-notes", "What is written while a move copies is noted", "PostgresMove.WritersWaitForWhatWasWrittenLastOnly",
+                ("src/store/sqlite/sql/query/move_touched.sql", "where name = 'outbox' and at > :since", "where name = 'outbox' and at > :since and false")),
+    integration("move-notes-attempts", "The attempt log is noted too", "PostgresMove.WhatIsWrittenMeanwhileIsNoted",
+                ("src/store/sqlite/sql/query/move_touched.sql", "where name = 'attempts' and at > :since", "where name = 'attempts' and at > :since and false")),
+    integration("move-watch", "A watch that was ended is not trusted", "PostgresMove.AWatchThatAnotherMoveHasEndedIsNotTrusted",
+                ("src/store/sqlite/sqlite_move.cpp", "if (!now || now->watch != notes.watch) {", "if (now && now->watch != notes.watch) {")),
 ]

@@ -1,5 +1,5 @@
 """The guards of partitions, in the form of table.py."""
-from mutant import CLAIM, RETENTION, SETTLE, integration
+from mutant import ACTIONS, CLAIM, RETENTION, SETTLE, integration
 
 MONTHS = "src/store/postgres/sql/migration/0013_partitions.sql"
 BEGIN = "src/store/postgres/sql/admin/partition_begin.sql"
@@ -21,12 +21,12 @@ PARTITIONS = [
                 (SETTLE, "o.ctid = any (p_tids) and o.occurred_at >= p_from and o.occurred_at <= p_to\n          and o.id = t.id and",
                  "o.ctid = any (p_tids) and o.occurred_at >= p_from and o.occurred_at <= p_to\n          and")),
     integration("partition-held-pending", "A month with something pending is not dropped", "HeldPartitions.ByWhatIsPending",
-                (MONTHS, "from %s o where o.status in (''pending'', ''in_flight'') or o.delivered_at", "from %s o where o.delivered_at")),
+                (ACTIONS, "from %s o where (o.status in (''pending'', ''in_flight'') and o.deleted_at is null) or o.delivered_at", "from %s o where o.delivered_at")),
     integration("partition-held-dead", "A month with dead letters is not dropped", "HeldPartitions.ByDeadLettersUntilTheSweepHasTakenThem",
-                (MONTHS, "    if v_held <> '0' then\n", "    if v_held < '0' then\n")),
+                (ACTIONS, "    if v_held <> '0' then\n", "    if v_held < '0' then\n")),
     integration("partition-held-young", "A month with something young is not dropped", "HeldPartitions.ByWhatIsNotOldEnough",
-                (MONTHS, "into v_held using p_active + p_grace, p_grace;", "into v_held using interval '1000 years', p_grace;"),
-                (MONTHS, "into v_held using p_active + p_grace;\n    end if;", "into v_held using interval '1000 years';\n    end if;")),
+                (ACTIONS, "into v_held using p_active + p_grace, p_grace;", "into v_held using interval '1000 years', p_grace;"),
+                (ACTIONS, "into v_held using p_active + p_grace;\n    end if;", "into v_held using interval '1000 years';\n    end if;")),
     integration("partition-dead-swept", "The dead letters of a month are swept", "Partitions.DeadLettersOfAMonthAreSweptOneByOneAndDeliveredEventsAreNot",
                 (RETENTION, "    if v_below < 'infinity' then\n        -- The dead", "    if false then\n        -- The dead")),
     integration("partition-month-whole", "Delivered events of a month are not swept one by one",

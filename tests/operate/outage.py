@@ -61,11 +61,15 @@ class Outage:
             self.sql(f"select count(core.outbox_publish((array['outage.a','outage.b','outage.c'])[1 + n % 3], "
                      f"jsonb_build_object('n', n), p_generation => 1)) from generate_series(0, {count - 1}) n")
             return
+        self.publish_payloads([json.dumps({"n": n}) for n in range(count)])
+
+    def publish_payloads(self, payloads):
+        """One event for each text, of the three kinds in turn; SQLite only, which keeps the text."""
         connection = sqlite3.connect(self.file, timeout=30)
         with connection:
             connection.executemany(
                 "insert into outbox (event_type, source, generation, channel, payload) values (?, 'shop', 1, 'outbox_gen_1', ?)",
-                [(KINDS[n % 3], json.dumps({"n": n})) for n in range(count)])
+                [(KINDS[n % 3], payload) for n, payload in enumerate(payloads)])
         connection.close()
 
     def start_worker(self):

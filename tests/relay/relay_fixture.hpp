@@ -59,10 +59,12 @@ class RelayTest : public testing::TestWithParam<Kind> {
                                                std::vector<runtime::RegisteredHandler>{}, options);
   }
   std::unique_ptr<DeliveringProcess> consuming(const std::string& identity,
-                                               std::vector<runtime::RegisteredHandler> handlers) {
+                                               std::vector<runtime::RegisteredHandler> handlers,
+                                               Duration ack_wait = 5s) {
     auto options = relaying_options(identity);
     brokers_.push_back(open_broker());
     options.broker = terms(*brokers_.back(), false);
+    options.broker.ack_wait = ack_wait;
     options.workers = 2;
     return std::make_unique<DeliveringProcess>(open_store(database_.url()), std::move(handlers), options);
   }

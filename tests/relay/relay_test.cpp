@@ -1,5 +1,6 @@
 // Deliveries through a real broker: handled, once where that is promised, in order, and with dead letters where they
 // were.
+#include "ops/operation_runner.hpp"
 #include "tests/relay/relay_fixture.hpp"
 #include "tests/support/faulty_store.hpp"
 
@@ -125,6 +126,74 @@ TEST_P(RelayTest, WhileTheBrokerIsAwayEventsWaitAndNoneIsLost) {
   EXPECT_EQ(count("core.outbox where attempts > 0"), 0);
 }
 
+// The ack wait is so long that the broker would not hand the message out again in time.
+TEST_P(RelayTest, WhatWasCommittedWhileTheBrokerWasAwayIsToldWhenItIsBack) {
+  std::atomic<bool> away = false;
+  const runtime::RegisteredHandler handler{.subscription = {.handler_name = "billing.books"},
+                                           .handler =
+                                               [&](const EventEnvelope&, Transaction&) {
+                                                 server_.stop();
+                                                 away = true;
+                                               },
+                                           .retry = quick_retry()};
+  turn(RelayState::on);
+  auto relay = relaying();
+  auto consumers = consuming("consumers", {handler}, 1h);
+  publish_one(store());
+  eventually([&] { return away.load(); });
+  eventually([&] { return count("core.event_handled") == 1; });
+  server_.start();
+  eventually([&] {
+    const auto facts = admin_->inspect();
+    return facts && !facts->consumers.empty() &&
+           std::all_of(facts->consumers.begin(), facts->consumers.end(),
+                       [](const auto& consumer) { return consumer.waiting <= 0 && consumer.unsettled == 0; });
+  });
+}
+
+/// Replays every dead letter, one step after the other.
+OperationState replay_all(store::Store& store, std::int64_t events) {
+  const auto planned = store.plan_operation({.id = new_id(),
+                                             .kind = OperationKind::replay,
+                                             .filter = {},
+                                             .to_generation = 1,
+                                             .settings = {.rate = 0, .canary = 2, .stop_percent = 20},
+                                             .actor = kOperator});
+  if (!planned) throw std::runtime_error(planned.error().message);
+  if (!store.start_operation(planned->id, events, planned->progress.settings, kOperator))
+    return OperationState::planned;
+  ops::OperationRunner runner{store, "tests"};
+  OperationState state = OperationState::running;
+  eventually([&] {
+    state = runner.step(planned->id)->operation.progress.state;
+    return is_over(state);
+  });
+  return state;
+}
+
+TEST_P(RelayTest, ABulkReplayStopsWhenTheConsumersFailAgain) {
+  constexpr int kEvents = 12;
+  std::atomic<bool> broken = true;
+  runtime::RegisteredHandler mailer{.subscription = {.handler_name = "billing.mailer"},
+                                    .handler =
+                                        [&](const EventEnvelope&) {
+                                          if (broken) throw TerminalError("never");
+                                        },
+                                    .retry = quick_retry(1),
+                                    .idempotent = true};
+  turn(RelayState::on);
+  auto consumers = consuming("consumers", {mailer});
+  auto relay = relaying();
+  publish_many(0, kEvents);
+  eventually([&] { return count("core.outbox where status = 'failed'") == kEvents; });
+  EXPECT_EQ(replay_all(store(), kEvents), OperationState::stopped) << "the broker's answer is no delivery";
+  EXPECT_EQ(count("core.operations where failed_again = 2 and delivered = 0"), 1);
+  eventually([&] { return count("core.outbox where status = 'failed'") == kEvents; });
+  broken = false;
+  EXPECT_EQ(replay_all(store(), kEvents), OperationState::finished);
+  EXPECT_EQ(count("core.operations where failed_again = 0 and delivered = 12"), 1);
+}
+
 TEST_P(RelayTest, TheSwitchIsTurnedUnderLoadAndBack) {
   auto first = consuming("first", {booking("billing.books")});
   auto second = consuming("second", {booking("billing.books")});
@@ -177,6 +246,19 @@ TEST_P(RelayTest, AWorkerWithoutABrokerClaimsNothingAndSaysSo) {
   }
   turn(RelayState::off);
   journal.await(1);
+}
+
+TEST_P(RelayTest, WhileTheRelayIsOnTheDatabaseIsNotAskedForClaims) {
+  Journal journal;
+  turn(RelayState::on);
+  auto asked = std::make_unique<FaultyStore>(open_store(database_.url()));
+  asked->fail_verb("claim", {ErrorCode::unavailable, Retry::safe, "asked for a claim", {}, {}});
+  auto options = relaying_options("consumers");
+  options.broker = terms(*admin_, false);
+  DeliveringProcess consumers{std::move(asked), {journalling("search.indexer", journal)}, options};
+  auto relay = relaying();
+  journal.await("search.indexer", publish_one(store()));
+  EXPECT_FALSE(consumers->trouble().has_value());
 }
 
 TEST_P(RelayTest, AnEventThatNobodySubscribesToIsNotRelayed) {

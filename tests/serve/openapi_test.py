@@ -60,19 +60,41 @@ def look(call, event):
     for path in ("/v1/events", "/v1/dlq/events"):
         page = call("GET", path, query="?limit=2&filter=type:shop.*").json()
         call("GET", path, query=f"?limit=2&cursor={page['next_cursor']}")
+        call("GET", path, query="?limit=2&payload=none")
         call("GET", path, query="?filter=color:red")
     for path in ("/v1/dlq/groups", "/v1/dlq/count", "/v1/me", "/v1/overview", "/v1/status", "/v1/doctor", "/v1/workers",
-                 "/v1/subscriptions", "/v1/storage", "/v1/ladder", "/v1/audit", "/v1/operations", "/v1/generations", "/v1/sinks", "/healthz",
+                 "/v1/subscriptions", "/v1/storage", "/v1/ladder", "/v1/history", "/v1/audit", "/v1/operations", "/v1/generations", "/v1/sinks", "/healthz",
                  "/readyz", "/metrics", "/openapi.json"):
         call("GET", path)
     call("GET", "/v1/overview", query="?window=forever")
+    call("GET", "/v1/history", query="?window=7d&kind=handler")
+    call("GET", "/v1/history", query="?kind=planet")
+    call("GET", "/v1/dlq/groups/{fingerprint}", fingerprint="0123456789abcdef")
     call("GET", "/v1/events/{id}", id=event)
+    call("GET", "/v1/events/{id}", id=event, query="?payload=text")
     call("GET", "/v1/events/{id}", id=NOBODY)
     call("GET", "/v1/events/{id}", id="seven")
 
 
+def change_one(call, dead):
+    reason = {"reason": "testing"}
+    later = {"event_type": "demo.later", "source": "demo", "delay": "1h"}
+    event = call("POST", "/v1/events", later).json()["event_id"]
+    path = "/v1/events/{id}/"
+    call("POST", path + "reschedule", {"at": "2h"} | reason, id=event)
+    call("POST", path + "reschedule", {"at": "soon"} | reason, id=event)
+    call("POST", path + "cancel", reason, id=event)
+    call("POST", path + "restore", reason, id=event)
+    call("POST", path + "run-now", reason, id=event)
+    for verb, more in (("run-now", {}), ("cancel", {}), ("resend", {"handler": "shop.away"}), ("edit-replay", {"payload": {"n": 1}})):
+        call("POST", path + verb, more | reason, id=dead)
+        call("POST", path + verb, more, id=dead)
+        call("POST", path + verb, more | reason, id=NOBODY)
+
+
 def change(call, daemon, dead):
     reason = {"reason": "testing"}
+    change_one(call, dead[1])
     call("POST", "/v1/events/{id}/discard", reason, id=dead[0])
     call("POST", "/v1/events/{id}/discard", {}, id=dead[0])
     call("POST", "/v1/events/{id}/restore", reason, id=dead[0])
@@ -82,6 +104,12 @@ def change(call, daemon, dead):
     group = daemon.get("/v1/dlq/groups")["groups"][0]
     call("POST", "/v1/dlq/acknowledge", {"fingerprint": group["fingerprint"]} | reason)
     call("POST", "/v1/dlq/acknowledge", {"fingerprint": "ffff"} | reason)
+    notes = "/v1/dlq/groups/{fingerprint}/notes"
+    call("POST", notes, {"text": "ticket 4711"}, fingerprint=group["fingerprint"])
+    call("POST", notes, {"text": " "}, fingerprint=group["fingerprint"])
+    call("POST", notes, {"text": "x"}, fingerprint="ffff")
+    told = call("GET", "/v1/dlq/groups/{fingerprint}", fingerprint=group["fingerprint"]).json()
+    expect([comment["action"] for comment in told["comments"]], ["note", "acknowledge"], "what was said about the group")
     call("POST", "/v1/plans", {"filter": "type:shop.*", "dry_run": True})
     call("POST", "/v1/plans", {"filter": "type:nothing"})
     call("POST", "/v1/plans", {})

@@ -68,7 +68,9 @@ class FaultyStore : public store::Store {
   Result<void> abandon_partition(const store::Actor& actor) override;
   Result<store::PatrolStep> patrol(const store::PatrolRequest& request) override;
   Result<void> record_ladder(const LadderSample& sample) override;
+  Result<void> record_history(std::span<const HistoryRow> rows) override;
   Result<std::vector<LadderSample>> ladder_history() override;
+  Result<std::vector<HistoryRow>> history(const store::HistoryQuery& query) override;
   Result<Timestamp> now() override;
   Result<store::EventPage> list_events(const store::EventFilter& filter, int limit,
                                        std::optional<std::int64_t> before_seq) override;
@@ -76,9 +78,14 @@ class FaultyStore : public store::Store {
   using Observing::handled;
   Result<std::vector<store::HandledRecord>> handled(std::span<const std::string> idempotency_keys) override;
   Result<std::vector<store::AuditRecord>> audit_of(const Uuid& event_id) override;
+  Result<std::vector<store::AttemptRecord>> attempts_of(const Uuid& event_id) override;
   Result<std::optional<Uuid>> key_blocker(const store::EventRecord& event) override;
   Result<store::StoreStatus> status() override;
   Result<store::ReplayReport> replay(const Uuid& id, Generation new_generation, const store::Actor& actor) override;
+  Result<store::ReplayReport> send_to(const store::HandlerReplay& request, const store::Actor& actor) override;
+  Result<store::ReplayReport> replay_edited(const store::EditedReplay& request, const store::Actor& actor) override;
+  Result<void> schedule(const Uuid& id, std::optional<Timestamp> due, const store::Actor& actor) override;
+  Result<void> cancel(const Uuid& id, const store::Actor& actor) override;
   Result<void> discard(const Uuid& id, const store::Actor& actor) override;
   Result<void> restore(const Uuid& id, const store::Actor& actor) override;
   Result<std::vector<store::Deployment>> deployments() override;
@@ -93,9 +100,14 @@ class FaultyStore : public store::Store {
                                     const std::optional<store::DeadCursor>& after) override;
   Result<std::int64_t> count_dead(const store::EventFilter& filter, std::int64_t limit) override;
   Result<std::int64_t> count_unacknowledged(std::int64_t limit) override;
+  Result<std::vector<Uuid>> ids_from(const std::string& digits, int limit) override;
   Result<std::vector<std::string>> fingerprints(const std::string& prefix, int limit) override;
   Result<std::vector<store::FailureGroup>> failure_groups(const store::EventFilter& filter) override;
+  Result<std::vector<std::int64_t>> failure_histogram(const store::EventFilter& filter,
+                                                      const store::HistogramGrid& grid) override;
+  Result<std::vector<store::AuditRecord>> audit_of_group(const std::string& fingerprint, int limit) override;
   Result<std::int64_t> acknowledge(const std::string& fingerprint, bool known, const store::Actor& actor) override;
+  Result<std::int64_t> note(const std::string& fingerprint, const store::Actor& author) override;
   Result<store::OperationRecord> plan_operation(const store::PlanRequest& request) override;
   Result<store::OperationRecord> operation(const Uuid& id) override;
   Result<std::vector<store::OperationRecord>> operations(int limit) override;
@@ -156,5 +168,15 @@ class FaultyStore : public store::Store {
   std::atomic<int> last_ = 0;
   std::atomic<Fault> fault_ = Fault::before;
 };
+
+template <class Call>
+auto FaultyStore::pass(std::string_view verb, Call call) -> decltype(call()) {
+  if (const auto refused = refused_.find(verb); refused != refused_.end()) return refused->second;
+  const int number = ++calls_;
+  if (number < first_ || number > last_) return call();
+  if (fault_ == Fault::before) return Error{ErrorCode::unavailable, Retry::safe, "the store is away", {}, {}};
+  (void)call();
+  return Error{ErrorCode::unavailable, Retry::in_doubt, "the answer was lost", {}, {}};
+}
 
 }  // namespace sluice::test

@@ -138,7 +138,7 @@ class TestWorker {
  public:
   TestWorker(store::Store& store, HandlerSet handlers, const telemetry::Logger& logger = {},
              WorkerOptions options = worker_options(), FailureListener on_failed = {},
-             telemetry::MetricSet* metrics = nullptr)
+             telemetry::MetricSet* metrics = nullptr, Tracer* tracer = nullptr)
       : handlers_(std::move(handlers)),
         registry_(store, {options.generation, std::chrono::hours{1}}),
         keeper_(store, logger, {options.ttl, {}}) {
@@ -147,8 +147,8 @@ class TestWorker {
     const bool ready =
         store.subscribe(options.generation, handlers_.subscriptions()) && store.announce(self) && registry_.refresh();
     if (!ready) throw std::runtime_error("the worker cannot register");
-    worker_.emplace(DispatchEnvironment{store, registry_, handlers_, keeper_, std::move(on_failed), metrics}, logger,
-                    std::move(options));
+    worker_.emplace(DispatchEnvironment{store, registry_, handlers_, keeper_, std::move(on_failed), metrics, tracer},
+                    logger, std::move(options));
   }
 
   Result<StepReport> step(const std::stop_token& abandon = {}) { return worker_->step(abandon); }

@@ -34,7 +34,8 @@ COUNTS = [
 ]
 # The rows of a table in docs/reliability.md, and the lists of tests/mutants/table.py.
 GUARDS = {"fences": "FENCES", "once": "ONCE", "the low mark": "MARK", "ordering keys": "KEYS", "patrol and checks": "PATROLS",
-          "waking": "WAKING", "gates": "GATES", "ends": "ENDS", "the ladder": "LADDER"}
+          "waking": "WAKING", "gates": "GATES", "ends": "ENDS", "the ladder": "LADDER",
+          "traces": "TRACES"}
 COUNTS += [(name, rf"^\| {name} \({NUMBER}\) \|", (f"guards: {name}",)) for name in GUARDS]
 
 

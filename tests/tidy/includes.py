@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from tree import CODE, Problem, is_test, line_of, unknown
 
 LISTED_IN = "tests/tidy/known.py"
-MOST_PUBLIC_HEADERS = 10
+MOST_PUBLIC_HEADERS = 11
 
 # What the whole house stands on. The public headers are part of it: everybody may include <sluice/…>.
 GROUND = {"core", "crypto", "host", "telemetry"}
@@ -17,6 +17,7 @@ ALLOWED = {
     "host/": {"core"},
     "http_client/": {"core"},
     "telemetry/": {"core", "host"},
+    "otlp/": {"core", "host", "http_client", "telemetry"},
     "config/": {"core", "crypto"},
     # Seams, and the adapters behind them.
     "store/": {"core"},
@@ -42,7 +43,7 @@ ALLOWED = {
     # Surfaces see a store only as something to hand to ops. Two of them carry MCP.
     "mcp/": GROUND | {"ops"},
     "cli/": GROUND | {"alert", "broker", "config", "mcp", "ops"},
-    "http/": GROUND | {"config", "mcp", "ops", "runtime/pull_", "sink"},
+    "http/": GROUND | {"config", "http_client", "mcp", "ops", "runtime/pull_", "sink"},
     "daemon/": GROUND | {"alert", "broker", "config", "http", "ops", "runtime", "runtime/pull_", "sink", "store"},
     # The public library composes itself: it opens the stores that a URL names.
     "library/": GROUND | {"broker", "broker/open_broker", "config", "runtime", "store", "store/postgres", "store/sqlite"},
@@ -61,6 +62,7 @@ THIRD_PARTY = {
     "hiredis/": ("src/broker/redis/*", "bench/*"),
     "curl/": ("src/http_client/*",),
     "openssl/": ("src/crypto/*",),
+    "zlib.h": ("src/http_client/gzip.cpp", "src/http/gzip_test.cpp"),
     "boost/": ("src/http/server.cpp", "src/http/session.?pp"),
     "toml++/": ("src/config/config_file.cpp",),
     "gtest/": ("*_test.cpp", "*_fixture.hpp", "tests/*"),

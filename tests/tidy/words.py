@@ -36,7 +36,7 @@ def part(word):
 
 WORDS = (
     # A tool of the MCP surface has its name for good, and so has a PostgreSQL server with its databases.
-    Word("cluster", r"[Cc]luster(?<!list_failure_cluster)(?<!of this cluster)(?<!NATS cluster)(?<!JetStream cluster)(?<!info\.Cluster)(?<!Redis Cluster)(?! \{)", "group", "cluster"),
+    Word("cluster", r"[Cc]luster(?<!list_failure_cluster)(?<!of this cluster)(?<!NATS cluster)(?<!JetStream cluster)(?<!info\.Cluster)(?<!stream\.get\(\Wcluster)(?<!Redis Cluster)(?! \{)", "group", "cluster"),
     # The column failure_class keeps its name: a query that calls something else error_class groups by that, not by a column.
     Word("failure class", r"[Ff]ailure ?[Cc]lass", "error class", "failure"),
     Word("kind of error", r"\b[Kk]inds? of (?:errors?|failures?)\b", "error class, or group", "kind"),

@@ -63,7 +63,7 @@ async function request<T>(method: string, path: string, body?: unknown, signal?:
       headers: headers(body),
       cache: method === 'GET' ? 'no-cache' : 'no-store',
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     if (!response.ok) throw await problemOf(response);
     const answer = (await response.json()) as T;
@@ -90,6 +90,7 @@ function toApiError(cause: unknown): ApiError {
 
 export const api = {
   get: <T>(path: string, signal?: AbortSignal) => request<T>('GET', path, undefined, signal),
+  /** A text is JSON already: its numbers keep all their digits. */
   post: <T>(path: string, body: unknown = {}) => request<T>('POST', path, body),
 };
 

@@ -1,6 +1,7 @@
 // A bulk change on its way: scope, dry run, frozen plan, running operation. Which step is shown follows from
 // what is known.
 import { ApiError, api } from './api';
+import { isExpired } from './operations';
 import type { Scope } from './selection';
 import type { Action, Forecast, Operation, Preview } from './types';
 
@@ -32,6 +33,21 @@ export class BulkChange {
   constructor(kind: Action, scope: Scope) {
     this.kind = kind;
     this.scope = scope;
+  }
+
+  /** Goes on with an operation that an address names: a plan that can still be started, or one under way. */
+  async resume(id: string): Promise<void> {
+    await this.#attempt(async () => {
+      const operation = await api.get<Operation>(`/v1/operations/${id}`);
+      return () => {
+        if (operation.kind !== this.kind || isExpired(operation, Date.now())) return;
+        this.operation = operation;
+        this.canary = operation.canary;
+        this.rate = operation.rate;
+        this.stopPercent = operation.stop_percent;
+        this.step = operation.state === 'planned' ? 'run' : 'watch';
+      };
+    });
   }
 
   async look(): Promise<void> {

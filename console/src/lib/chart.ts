@@ -21,15 +21,40 @@ const height = 168;
 // Steps between grid lines: whole numbers, because events and seconds are counted in them.
 const steps = Array.from({ length: 10 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat();
 const leastTop = 4;
-const clockTime = (seconds: number) => new Date(seconds * 1000).toISOString().slice(11, 16);
+const day = 86_400;
+const font = '11px system-ui, sans-serif';
+/** A time of the day; where several days are shown, the day. */
+const timeLabel = (seconds: number, span: number) =>
+  span > day
+    ? new Date(seconds * 1000).toISOString().slice(5, 10)
+    : new Date(seconds * 1000).toISOString().slice(11, 16);
+// Lines with the same values lie on one another: the first is the widest, and shows on either side of the next.
+const widths = [4, 2.25, 1.25];
+
+/** Points without a neighbour, of which no line tells. */
+export function lone(values: readonly (number | null | undefined)[]): number[] {
+  return values.flatMap((value, index) =>
+    value != null && values[index - 1] == null && values[index + 1] == null ? [index] : [],
+  );
+}
+
+/** As wide as its longest label. */
+function labelWidth(chart: uPlot, values: readonly string[] | null): number {
+  if (!values) return 40;
+  chart.ctx.save();
+  chart.ctx.font = font;
+  const widest = Math.max(...values.map((text) => chart.ctx.measureText(text ?? '').width));
+  chart.ctx.restore();
+  return Math.ceil(widest) + 16;
+}
 
 function axis(scale: string, format: Line['format'], side: 1 | 3): uPlot.Axis {
   return {
     scale,
     side,
-    size: side === 1 ? 64 : 52,
+    size: labelWidth,
     stroke: colour('ink-3'),
-    font: '11px system-ui, sans-serif',
+    font,
     grid: { show: side === 3, stroke: colour('line'), width: 1 },
     ticks: { show: false },
     incrs: steps,
@@ -63,6 +88,7 @@ export interface Chart {
 /** `pointed` gets the index under the pointer, or null. */
 export function draw(into: HTMLElement, lines: readonly Line[], pointed: (index: number | null) => void): Chart {
   let marks: readonly Mark[] = [];
+  let shownSpan = 0;
   const right = lines.find((line) => line.right);
   const left = lines.find((line) => !line.right) ?? lines[0]!;
   const options: uPlot.Options = {
@@ -75,25 +101,30 @@ export function draw(into: HTMLElement, lines: readonly Line[], pointed: (index:
     axes: [
       {
         stroke: colour('ink-3'),
-        font: '11px system-ui, sans-serif',
+        font,
         size: 26,
         grid: { show: false },
         ticks: { show: false },
-        values: (_, splits) => splits.map(clockTime),
+        values: (_, splits) => splits.map((at) => timeLabel(at, shownSpan)),
       },
       axis('y', left.format, 3),
       ...(right ? [axis('right', right.format, 1)] : []),
     ],
     series: [
       {},
-      ...lines.map((line) => ({
+      ...lines.map((line, index) => ({
         label: line.label,
         scale: line.right ? 'right' : 'y',
         stroke: colour(line.colour),
-        width: 1.5,
-        points: { show: false },
-        // A point without deliveries has no latency; the line goes on to the next that has.
-        spanGaps: true,
+        width: widths[Math.min(index, widths.length - 1)]!,
+        // What is not known is a gap. A point with a gap on either side is drawn as one.
+        points: {
+          show: true,
+          size: 6,
+          fill: colour(line.colour),
+          filter: (chart: uPlot, at: number) => lone(Array.from(chart.data[at]!)),
+        },
+        spanGaps: false,
       })),
     ],
     hooks: {
@@ -107,6 +138,7 @@ export function draw(into: HTMLElement, lines: readonly Line[], pointed: (index:
   return {
     show(times, shown, newMarks, span) {
       marks = newMarks;
+      shownSpan = span;
       const last = times.at(-1) ?? 0;
       chart.batch(() => {
         chart.setData([times, ...shown.map((line) => line.values)] as uPlot.AlignedData);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { changeCommand, listCommand, shellQuote } from './cli';
+import { changeCommand, listCommand, onStore, shellQuote } from './cli';
 
 it('quotes what a shell would take apart', () => {
   expect(shellQuote('type:a.b')).toBe('type:a.b');
@@ -29,4 +29,14 @@ it('does not pretend that the command line knows exceptions', () => {
 
 it('writes a list', () => {
   expect(listCommand('dlq list', 'type:a')).toBe('sluice dlq list --filter type:a');
+});
+
+it('names the store of the daemon', () => {
+  expect(onStore('sluice dlq list', '/var/lib/my sluice.db')).toBe(
+    "sluice dlq list --store 'sqlite:/var/lib/my sluice.db'",
+  );
+  expect(onStore('sluice dlq list', 'postgres://shop@db/events')).toBe(
+    'sluice dlq list --store postgres://shop@db/events',
+  );
+  expect(onStore('sluice dlq list', undefined)).toBe('sluice dlq list');
 });

@@ -33,6 +33,12 @@ export function changeCommand(change: Change): string | null {
   return words.join(' ');
 }
 
+/** On the store that the daemon works with: a shell may have another one. */
+export function onStore(command: string, store: string | undefined): string {
+  if (store === undefined || store === '') return command;
+  return `${command} --store ${shellQuote(store.includes('://') ? store : `sqlite:${store}`)}`;
+}
+
 export function listCommand(noun: 'dlq list' | 'dlq groups' | 'event list', filter: string): string {
   return ['sluice', noun, ...(filter === '' ? [] : ['--filter', shellQuote(filter)])].join(' ');
 }

@@ -1,4 +1,5 @@
 // The columns that a list of events can have, and which the reader has chosen.
+import { stateOf } from './state';
 import type { EventRow } from './types';
 
 export interface Column {
@@ -12,11 +13,11 @@ const all: Column[] = [
   { key: 'failed_at', title: 'Failed', kind: 'time', value: (event) => event.failed_at },
   { key: 'occurred_at', title: 'Occurred', kind: 'time', value: (event) => event.occurred_at },
   { key: 'event_type', title: 'Event', kind: 'event', value: (event) => event.event_type },
-  { key: 'status', title: 'Status', kind: 'status', value: (event) => (event.deleted_at ? 'discarded' : event.status) },
+  { key: 'status', title: 'Status', kind: 'status', value: (event) => stateOf(event, Date.now()) },
   { key: 'route', title: 'Route', kind: 'text', value: (event) => `${event.source} → ${event.target ?? 'all'}` },
   { key: 'error', title: 'Error', kind: 'error', value: (event) => event.last_error },
   { key: 'error_class', title: 'Error class', kind: 'text', value: (event) => event.error_class },
-  { key: 'attempts', title: 'Attempts', kind: 'number', value: (event) => event.attempts },
+  { key: 'attempts', title: 'Attempts', kind: 'number', value: (event) => event.attempts_made },
   { key: 'generation', title: 'Gen', kind: 'number', value: (event) => event.generation },
   { key: 'fingerprint', title: 'Fingerprint', kind: 'mono', value: (event) => event.fingerprint },
   { key: 'ordering_key', title: 'Ordering key', kind: 'mono', value: (event) => event.ordering_key },

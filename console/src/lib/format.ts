@@ -80,6 +80,11 @@ export function exact(iso: string): string {
   return iso.slice(0, 19).replace('T', ' ');
 }
 
+/** `20:26:40` in UTC. */
+export function clockTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().slice(11, 19);
+}
+
 export function shortId(id: string): string {
   return id.length > 13 ? `${id.slice(0, 8)}…${id.slice(-4)}` : id;
 }

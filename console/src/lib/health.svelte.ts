@@ -1,6 +1,9 @@
-// Whether the daemon answers, and how soon: for the banner that a slow or lost store gets instead of a hang.
+// Whether the daemon answers, and how soon: for the banner that a slow or lost store gets instead of a hang, and for the
+// mark on what is shown meanwhile.
+import { clock } from './clock.svelte';
 
 const slowAfter = 2_500;
+const staleAfter = 10_000;
 
 let slow = $state(0);
 let trouble = $state('');
@@ -17,6 +20,12 @@ export const health = {
   },
   get answeredAt(): number {
     return answeredAt;
+  },
+  /** When what is shown was last true, once that can no longer be taken for now; null: it can. */
+  get staleSince(): number | null {
+    if (answeredAt === 0) return null;
+    const isSilent = slow > 0 && clock.now - answeredAt > staleAfter;
+    return trouble !== '' || isSilent ? answeredAt : null;
   },
   waits(): { over: () => void } {
     let isSlow = false;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { controlsOf, isExpired, isOver, isUnderWay, outcomeOf } from './operations';
+import { controlsOf, isExpired, isOver, isUnderWay, operationsIn, outcomeOf, outlookOf } from './operations';
 import type { Operation, OperationState } from './types';
 
 const operation = (state: OperationState, members: Partial<Operation> = {}) =>
@@ -32,4 +32,48 @@ it('tells the end in a sentence', () => {
   expect(outcomeOf(operation('finished'))).toContain('accounted for');
   expect(outcomeOf(operation('finished', { failed_again: 2 }))).toContain('dead letters once more');
   expect(outcomeOf(operation('running'))).toBe('');
+});
+
+it('finds the operations that a sentence names', () => {
+  const id = '01890a5d-ac96-774b-bcce-b302099a8057';
+  expect(operationsIn(`by ann in operation ${id}: mended`)).toEqual([
+    { words: 'by ann in ', id },
+    { words: ': mended', id: '' },
+  ]);
+  expect(operationsIn('operation seven')).toEqual([{ words: 'operation seven', id: '' }]);
+});
+
+const started = '2026-05-01T12:00:00Z';
+const later = Date.parse('2026-05-01T12:00:10Z');
+const progress = (members: Partial<Operation>) =>
+  operation('running', {
+    total: 100,
+    delivered: 0,
+    skipped: 0,
+    changed: 0,
+    in_flight: 0,
+    remaining: 100,
+    rate: 0,
+    canary: 0,
+    phase: 'rest',
+    started_at: started,
+    ended_at: null,
+    ...members,
+  });
+
+it('tells the pace and what is left of it', () => {
+  const moving = outlookOf(progress({ delivered: 40, failed_again: 10, remaining: 50 }), later);
+  expect(moving).toMatchObject({ perSecond: 5, eta: 10 });
+  expect(outlookOf(progress({ delivered: 50, remaining: 50, rate: 1 }), later).eta).toBe(50);
+  expect(outlookOf(progress({}), later)).toMatchObject({ perSecond: null, eta: null });
+  expect(outlookOf(progress({ state: 'paused', delivered: 50, remaining: 50 }), later).eta).toBeNull();
+});
+
+it('says where it is', () => {
+  expect(outlookOf(progress({ phase: 'canary', canary: 10, delivered: 3 }), later).phase).toBe(
+    'canary: 3 of 10 have an outcome',
+  );
+  expect(outlookOf(progress({ phase: 'rest', canary: 10 }), later).phase).toContain('went well');
+  expect(outlookOf(progress({ phase: 'settling', in_flight: 4 }), later).phase).toBe('the last 4 are being delivered');
+  expect(outlookOf(progress({ phase: null }), later).phase).toBe('');
 });

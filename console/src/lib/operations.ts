@@ -32,3 +32,49 @@ export function outcomeOf(operation: Operation): string {
     ? 'All events accounted for.'
     : 'Done, but some failed again: they are dead letters once more.';
 }
+
+const named = /\boperation ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b/g;
+
+/** A sentence cut at the operations that it names: words, and the id that follows them (empty at the end). */
+export function operationsIn(text: string): { words: string; id: string }[] {
+  const parts: { words: string; id: string }[] = [];
+  let from = 0;
+  for (const match of text.matchAll(named)) {
+    parts.push({ words: text.slice(from, match.index), id: match[1]! });
+    from = match.index + match[0].length;
+  }
+  parts.push({ words: text.slice(from), id: '' });
+  return parts;
+}
+
+export interface Outlook {
+  /** `canary: 5 of 10`; empty where there is none. */
+  phase: string;
+  /** On average since the start; null: not known yet. */
+  perSecond: number | null;
+  /** Seconds that are left; null: not known, or nothing moves. */
+  eta: number | null;
+}
+
+export function outlookOf(operation: Operation, now: number): Outlook {
+  const { total, delivered, failed_again, skipped, changed, remaining, rate, state, started_at } = operation;
+  const done = delivered + failed_again + skipped + changed;
+  const elapsed =
+    started_at === null
+      ? 0
+      : (Math.min(now, Date.parse(operation.ended_at ?? '') || now) - Date.parse(started_at)) / 1000;
+  const perSecond = elapsed >= 1 && done > 0 ? done / elapsed : null;
+  const left = total - done;
+  const byPace = rate > 0 ? remaining / rate : 0;
+  const eta = state === 'running' && perSecond !== null ? Math.max(byPace, left / perSecond) : null;
+  return { phase: phaseOf(operation), perSecond, eta };
+}
+
+function phaseOf({ phase, canary, total, delivered, failed_again, in_flight }: Operation): string {
+  const outcomes = delivered + failed_again;
+  if (phase === 'canary') return `canary: ${Math.min(outcomes, canary)} of ${Math.min(canary, total)} have an outcome`;
+  if (phase === 'settling') return `the last ${in_flight} are being delivered`;
+  if (phase === 'rest')
+    return canary > 0 ? 'the canary went well; the rest is replayed' : 'all at once, without a canary';
+  return '';
+}

@@ -24,7 +24,7 @@ export function pages(path: string, query: () => { filter: string; cursor: strin
   const list = resource<EventPage>(
     () => {
       const wanted = query();
-      return wanted && address(path, { ...wanted, limit: pageSize });
+      return wanted && address(path, { ...wanted, limit: pageSize, payload: 'none' });
     },
     { holdBack: differs },
   );

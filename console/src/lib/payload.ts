@@ -26,6 +26,24 @@ export function tokenize(text: string): Token[] {
   return tokens;
 }
 
+// In pairs where a character needs two; a backslash before anything else stays with it.
+const escapes = /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[\da-fA-F]{4}|.)/gs;
+// What can be seen. Controls, marks that turn the direction of the text and lone halves stay escaped, and so does what
+// ends a string or begins an escape.
+const visible = /^(?![\\"])[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
+
+/** A string token as people read it: `\u017c` is ż. Never the text of a number. */
+export function readable(token: string): string {
+  if (!token.includes('\\')) return token;
+  return token.replace(escapes, (escape) => {
+    if (escape === '\\/') return '/';
+    if (escape[1] !== 'u' || escape.length < 6) return escape;
+    const units = escape.split('\\u').slice(1);
+    const character = String.fromCharCode(...units.map((unit) => Number.parseInt(unit, 16)));
+    return visible.test(character) ? character : escape;
+  });
+}
+
 export interface Line {
   depth: number;
   tokens: Token[];
@@ -33,7 +51,7 @@ export interface Line {
 
 const space: Token = { kind: 'space', text: ' ' };
 
-/** One member per line. Tokens keep their text; only blanks between them change. */
+/** One member per line. Tokens keep their text, strings without needless escapes; blanks between them change. */
 export function layOut(text: string): Line[] {
   const tokens = tokenize(text).filter((token) => token.kind !== 'space');
   const lines: Line[] = [];
@@ -51,7 +69,8 @@ export function layOut(text: string): Line[] {
       depth = Math.max(0, depth - 1);
       if (before !== '{' && before !== '[') end();
     }
-    line.tokens.push(token);
+    const isText = token.kind === 'string' || token.kind === 'key';
+    line.tokens.push(isText ? { ...token, text: readable(token.text) } : token);
     if (token.kind !== 'punctuation') return;
     const after = tokens[index + 1]?.text;
     if (token.text === ':') line.tokens.push(space);

@@ -29,12 +29,14 @@ export interface EventRow {
   channel: string;
   content_class: string;
   ordering_key: string | null;
+  /** Failed ones, since the last replay. */
   attempts: number;
+  /** Of a delivered event, also the one that succeeded. */
+  attempts_made: number;
   last_error: string | null;
   error_class: string | null;
   fingerprint: string | null;
   first_failed_at: string | null;
-  failure_history: unknown[];
   claimed_at: string | null;
   claimed_by: string | null;
   claim_seq: number;
@@ -58,7 +60,7 @@ export interface Moment {
 
 export interface HandlerState {
   handler_name: string;
-  state: 'handled' | 'out_of_attempts' | 'waiting';
+  state: 'handled' | 'out_of_attempts' | 'waiting' | 'set_aside';
   handled_at: string | null;
   attempts: number;
   due: string | null;
@@ -86,14 +88,33 @@ export interface AuditRecord {
 }
 
 export type Action = 'replay' | 'discard' | 'restore';
+/** What can be done to one event. */
+export type EventAction = Action | 'run_now' | 'reschedule' | 'cancel' | 'replay_to' | 'resend' | 'edit_replay';
 
 export interface Story extends EventRow {
   handlers: HandlerState[];
   waits_for: Wait[];
   audit: AuditRecord[];
   timeline: Moment[];
-  actions: Action[];
+  actions: EventAction[];
   payload_text: string;
+  trace_url: string | null;
+  attempt_log: Attempt[];
+}
+
+/** An entry of the attempt log: the first and the latest are kept. */
+export interface Attempt {
+  number: number;
+  replay: number;
+  handler_name: string | null;
+  worker: string;
+  started_at: string;
+  duration_ms: number;
+  outcome: 'handled' | 'failed' | 'expired';
+  status_code: number | null;
+  error: string | null;
+  response: string | null;
+  trace_id: string | null;
 }
 
 export interface Histogram {
@@ -122,6 +143,34 @@ export interface Group {
   came_back_generation: number | null;
   sample_error: string;
   histogram?: Histogram;
+}
+
+/** One fingerprint: its groups, when they failed, and what people said. */
+export interface GroupStory {
+  fingerprint: string;
+  count: number;
+  groups: Group[];
+  histogram: Histogram | null;
+  samples: EventRow[];
+  comments: AuditRecord[];
+}
+
+export interface LadderTrigger {
+  trigger: string;
+  unit: 'rows' | 'seconds' | 'share';
+  value: number | null;
+  threshold: number;
+  since: string | null;
+  due: boolean;
+  step: string;
+}
+
+export interface Ladder {
+  stage: 'embedded' | 'one_table' | 'partitioned';
+  known_since: string;
+  due: { step: string; command: string; cost: string } | null;
+  why: string;
+  triggers: LadderTrigger[];
 }
 
 export interface Preview {
@@ -154,6 +203,8 @@ export interface Operation {
   operation_id: string;
   kind: Action;
   state: OperationState;
+  /** Of one that runs or is paused; settling: every event was taken. */
+  phase: 'canary' | 'rest' | 'settling' | null;
   filter: string;
   to_generation: number | null;
   total: number;
@@ -270,10 +321,22 @@ export interface Overview {
   };
   series: { interval_seconds: number; times: number[] } & Record<SeriesName, (number | null)[]>;
   marks: { at: string; kind: 'generation' | 'replay'; text: string; link: string }[];
+  sinks: { name: string; kind: string; state: string; open_until: string | null; why: string }[];
   attention: Attention[];
 }
 export type SeriesName =
-  'backlog' | 'lag_seconds' | 'published' | 'delivered' | 'failed' | 'p50_ms' | 'p95_ms' | 'p99_ms';
+  | 'backlog'
+  | 'lag_seconds'
+  | 'published'
+  | 'delivered'
+  | 'replayed'
+  | 'failed'
+  | 'retried'
+  | 'p50_ms'
+  | 'p95_ms'
+  | 'p99_ms'
+  | 'later_p95_ms'
+  | 'replay_p95_ms';
 
 export interface Finding {
   id: string;

@@ -1,4 +1,4 @@
-#include "broker/nats/nats_administer.hpp"
+#include "broker/nats/nats.hpp"
 
 #include <array>
 #include <utility>
@@ -67,6 +67,21 @@ Result<void> read_consumers(jsCtx* context, BrokerFacts& facts) {
   return {};
 }
 
+// Somebody else's stream of that name would take nothing that is relayed.
+Result<void> check_subjects(const jsStreamConfig* config, const NatsStream& wanted) {
+  std::string subjects;
+  for (int i = 0; i < config->SubjectsLen; ++i) {
+    if (config->Subjects[i] == wanted.subjects || std::string_view{config->Subjects[i]} == ">") return {};
+    subjects += (i == 0 ? "" : ", ") + std::string{config->Subjects[i]};
+  }
+  return Error{
+      ErrorCode::conflict, Retry::never,
+      "the stream " + wanted.name + " takes " + (subjects.empty() ? "no subject" : subjects) + ", not " +
+          wanted.subjects,
+      "relay.stream",
+      "nats stream edit " + wanted.name + " --subjects '" + wanted.subjects + "', or give relay.stream another name"};
+}
+
 }  // namespace
 
 std::optional<std::int64_t> max_message_bytes(NatsLink& link, const std::string& stream) {
@@ -83,7 +98,7 @@ Result<void> ensure_on_nats(NatsLink& link, const NatsStream& stream, const Stre
   SLUICE_TRY(const NatsConnection connection, link.connected());
   SLUICE_TRY(const NatsContext context, link.jetstream(connection));
   const auto there = info_of(context.get(), stream.name);
-  if (there) return {};
+  if (there) return check_subjects((*there)->Config, stream);
   if (there.error().code != ErrorCode::not_found) return there.error();
 
   jsStreamConfig config;

@@ -4,10 +4,7 @@
 #include <cctype>
 #include <utility>
 
-#include "broker/nats/nats_administer.hpp"
-#include "broker/nats/nats_consumer.hpp"
-#include "broker/nats/nats_link.hpp"
-#include "broker/nats/nats_publish.hpp"
+#include "broker/nats/nats.hpp"
 #include "core/redact.hpp"
 #include "core/try.hpp"
 

@@ -1,10 +1,9 @@
-#include "broker/nats/nats_consumer.hpp"
+#include "broker/nats/nats.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <utility>
 
-#include "broker/nats/nats_exchange.hpp"
 #include "core/try.hpp"
 #include "core/words.hpp"
 

@@ -1,4 +1,4 @@
-#include "broker/nats/nats_exchange.hpp"
+#include "broker/nats/nats.hpp"
 
 #include <algorithm>
 #include <charconv>

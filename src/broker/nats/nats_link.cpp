@@ -1,4 +1,4 @@
-#include "broker/nats/nats_link.hpp"
+#include "broker/nats/nats.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -156,21 +156,34 @@ Result<NatsConnection> NatsLink::connect() const {
   return refused(status);
 }
 
+// One caller connects, without the lock: what a server that is away costs, the others need not wait for. Only as long
+// as nothing is known of it do they wait for the outcome together.
 Result<NatsConnection> NatsLink::connected() {
-  const std::lock_guard lock{mutex_};
-  const auto now = std::chrono::steady_clock::now();
+  std::unique_lock lock{mutex_};
   if (connection_ && is_up(connection_)) return connection_;
-  connection_.reset();
-  if (last_error_ && now - failed_at_ < kConnectPause) return *last_error_;
-  auto made = connect();
-  if (!made) {
-    failed_at_ = std::chrono::steady_clock::now();
-    last_error_ = made.error();
-    return made;
+  const auto is_recent = [this] { return std::chrono::steady_clock::now() - failed_at_ < kConnectPause; };
+  if (last_error_ && (connecting_ || is_recent())) return *last_error_;
+  if (connecting_) {
+    connected_or_not_.wait(lock, [this] { return !connecting_; });
+    if (connection_) return connection_;
+    return *last_error_;
   }
+  connecting_ = true;
+  const NatsConnection broken = std::move(connection_);
+  connection_.reset();
+  lock.unlock();
+  auto made = connect();
+  lock.lock();
+  connecting_ = false;
+  failed_at_ = std::chrono::steady_clock::now();
   last_error_.reset();
-  connection_ = *made;
-  return connection_;
+  if (made) {
+    connection_ = *made;
+  } else {
+    last_error_ = made.error();
+  }
+  connected_or_not_.notify_all();
+  return made;
 }
 
 Result<NatsContext> NatsLink::jetstream(const NatsConnection& connection) const {

@@ -1,12 +1,10 @@
-#include "broker/nats/nats_publish.hpp"
+#include "broker/nats/nats.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <string>
 #include <utility>
 
-#include "broker/nats/nats_administer.hpp"
-#include "broker/nats/nats_exchange.hpp"
 #include "core/json.hpp"
 #include "core/try.hpp"
 #include "core/words.hpp"

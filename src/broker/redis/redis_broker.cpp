@@ -5,9 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "broker/redis/redis_consumer.hpp"
-#include "broker/redis/redis_link.hpp"
-#include "broker/redis/redis_publish.hpp"
+#include "broker/redis/redis.hpp"
 #include "core/try.hpp"
 #include "core/words.hpp"
 

@@ -1,4 +1,4 @@
-#include "broker/redis/redis_consumer.hpp"
+#include "broker/redis/redis.hpp"
 
 #include <unistd.h>
 
@@ -6,7 +6,6 @@
 #include <charconv>
 #include <utility>
 
-#include "broker/redis/redis_publish.hpp"
 #include "core/try.hpp"
 #include "core/words.hpp"
 

@@ -1,4 +1,4 @@
-#include "broker/redis/redis_link.hpp"
+#include "broker/redis/redis.hpp"
 
 #include <poll.h>
 #include <sys/time.h>

@@ -1,4 +1,4 @@
-#include "broker/redis/redis_publish.hpp"
+#include "broker/redis/redis.hpp"
 
 #include <algorithm>
 #include <optional>

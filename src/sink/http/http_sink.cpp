@@ -51,24 +51,45 @@ class HttpSink final : public SwitchedSink {
    public:
     Attempt(HttpSink& sink, const EventEnvelope& event, Timestamp signed_at, bool trial = false)
         : sink_(sink), event_(event), request_(event, sink.options_.request, signed_at), trial_(trial) {}
+    /// The traceparent of the span that it is part of; empty: none.
+    void belong_to(std::string_view traceparent) { traceparent_ = traceparent; }
 
     bool may_begin() override { return trial_ || sink_.may_begin(*this); }
     void ended() override {
       if (!trial_) sink_.ended(*this);
+      end_span();
     }
     [[nodiscard]] const std::vector<std::string>& headers() const override { return request_.headers(); }
     [[nodiscard]] std::string_view body() const override { return request_.body(); }
 
     [[nodiscard]] Timestamp signed_at() const { return request_.signed_at(); }
     void sign_again(Timestamp now) { request_ = {event_, sink_.options_.request, now}; }
+    // Right before it is sent.
+    void begin_span() {
+      if (traceparent_.empty()) return;
+      span_ = sink_.start_span(traceparent_);
+      request_.pass_on(span_ ? span_->traceparent() : traceparent_);
+    }
 
     std::optional<Duration> wait;  // why it did not begin: not before this has passed; none: it was stopped before
 
    private:
+    void end_span() {
+      if (span_ && answer.status > 0) span_->set("http.response.status_code", answer.status);
+      const bool taken = answer.status >= 200 && answer.status < 300;
+      if (span_ && !taken) {
+        span_->fail(answer.status > 0 ? std::to_string(answer.status) : std::string{http_client::name(answer.reason)},
+                    described(answer));
+      }
+      span_.reset();
+    }
+
     HttpSink& sink_;
     const EventEnvelope& event_;
     DeliveryRequest request_;
     const bool trial_;  // goes whatever the state of the circuit is
+    std::string_view traceparent_;
+    std::unique_ptr<Span> span_;  // while it is under way; none: not sampled
   };
 
   std::vector<Verdict> carry(std::span<const EventEnvelope> events, const Delivery& delivery) override {
@@ -76,7 +97,11 @@ class HttpSink final : public SwitchedSink {
     std::deque<Attempt> attempts;
     std::vector<http_client::Exchange*> exchanges;
     exchanges.reserve(events.size());
-    for (const EventEnvelope& event : events) exchanges.push_back(&attempts.emplace_back(*this, event, signed_at));
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      Attempt& attempt = attempts.emplace_back(*this, events[i], signed_at);
+      attempt.belong_to(delivery.traceparent(i));
+      exchanges.push_back(&attempt);
+    }
     client_.run(exchanges, delivery.stop);
     std::vector<Verdict> verdicts;
     verdicts.reserve(attempts.size());
@@ -102,7 +127,18 @@ class HttpSink final : public SwitchedSink {
     }
     if (attempt.wait) return false;
     if (now() - attempt.signed_at() > kOldSignature) attempt.sign_again(now());
+    attempt.begin_span();
     return true;
+  }
+
+  std::unique_ptr<Span> start_span(std::string_view parent) const {
+    if (options_.tracer == nullptr) return nullptr;
+    auto span = options_.tracer->start({.kind = SpanKind::client, .operation = "POST", .parent = parent});
+    if (!span || !span->recording()) return span;
+    span->set("http.request.method", "POST");
+    span->set("url.full", target_);
+    span->set("sluice.sink", options_.name);
+    return span;
   }
 
   // On the client's thread.

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <sluice/tracer.hpp>
 #include "core/ip_address.hpp"
 #include "host/entropy.hpp"
 #include "sink/circuit_breaker.hpp"
@@ -34,6 +35,7 @@ struct HttpSinkOptions {
   int concurrency = 64;                                 ///< requests at the same time
   double rate = 0;                                      ///< per second; 0: no limit
   std::function<Timestamp()> clock = host::wall_clock;  ///< the store's time
+  Tracer* tracer = nullptr;                             ///< outlives the sink; none: nothing is traced
 };
 
 std::unique_ptr<Sink> open_http_sink(HttpSinkOptions options);

@@ -48,7 +48,9 @@ std::string described(const Answer& answer) {
   return std::to_string(answer.status) + hint_of(answer) + (said.empty() ? "" : ": " + said);
 }
 
-Verdict verdict_of(const Answer& answer, const StatusRules& rules, std::string_view target, Timestamp now) {
+namespace {
+
+Verdict without_response(const Answer& answer, const StatusRules& rules, std::string_view target, Timestamp now) {
   if (is_success(answer.status)) return Verdict::handled();
   if (answer.status == 0) {
     std::string message = "no answer from " + std::string{target} + ": " + described(answer);
@@ -64,6 +66,14 @@ Verdict verdict_of(const Answer& answer, const StatusRules& rules, std::string_v
   if (const auto after = answer.header("retry-after"); after && !verdict.terminal) {
     verdict.retry_after = http_client::parse_retry_after(*after, now);
   }
+  return verdict;
+}
+
+}  // namespace
+
+Verdict verdict_of(const Answer& answer, const StatusRules& rules, std::string_view target, Timestamp now) {
+  Verdict verdict = without_response(answer, rules, target, now);
+  if (answer.status != 0) verdict.response = {answer.status, excerpt(answer.body)};
   return verdict;
 }
 

@@ -62,6 +62,11 @@ DeliveryRequest::DeliveryRequest(const EventEnvelope& event, const RequestRules&
   }
 }
 
+void DeliveryRequest::pass_on(std::string_view traceparent) {
+  std::erase_if(headers_, [](const std::string& line) { return line.starts_with("traceparent:"); });
+  append_header(headers_, "traceparent", traceparent);
+}
+
 std::vector<std::string> fixed_headers(BodyFormat format, std::string_view version,
                                        const std::vector<std::pair<std::string, std::string>>& own) {
   const bool structured = format == BodyFormat::cloudevents_structured;

@@ -33,6 +33,8 @@ class DeliveryRequest {
   /// Complete lines, `name: value`: those that differ from delivery to delivery.
   [[nodiscard]] const std::vector<std::string>& headers() const { return headers_; }
   [[nodiscard]] Timestamp signed_at() const { return signed_at_; }
+  /// The receiver continues this one instead of the event's own.
+  void pass_on(std::string_view traceparent);
 
  private:
   std::string content_;  // `id.timestamp.body`, as it is signed: the body is not copied for it

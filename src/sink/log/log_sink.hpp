@@ -24,7 +24,7 @@ class LogSink final : public SwitchedSink {
 
  private:
   std::vector<Verdict> carry(std::span<const EventEnvelope> events, const Delivery& delivery) override;
-  void write(const EventEnvelope& envelope, const Delivery& delivery, int attempts) const;
+  void write(const EventEnvelope& envelope, const Delivery& delivery, std::size_t event) const;
 
   telemetry::Logger logger_;
   LogSinkOptions options_;

@@ -59,7 +59,7 @@ Result<EventPage> PostgresStore::list_events(const EventFilter& filter, int limi
   params.text_or_null(filter.source).text_or_null(filter.target).int8(filter.generation).uuid(filter.workspace_id);
   params.timestamptz(filter.since).timestamptz(filter.until).int4(limit + 1).uuid(filter.id);
   params.text_or_null(filter.error_class).text_or_null(filter.fingerprint);
-  params.text_or_null(filter.ordering_key).text_or_null(filter.text);
+  params.text_or_null(filter.ordering_key).text_or_null(filter.text).boolean(filter.heads_only);
   SLUICE_TRY(const auto numbers, numbers_with(filter.status));
   if (numbers) add(params, *numbers);
   SLUICE_TRY(const pq::Rows rows, run(reading(numbers ? pg_sql::event_list_among : pg_sql::event_list), params));
@@ -75,6 +75,13 @@ Result<EventRecord> PostgresStore::get_event(const Uuid& id) {
   if (rows.empty())
     return Error{ErrorCode::not_found, Retry::never, "event " + id.to_string() + " does not exist", "id", {}};
   return event_record(rows, 0);
+}
+
+Result<std::vector<Uuid>> PostgresStore::ids_from(const std::string& digits, int limit) {
+  SLUICE_TRY(const IdRange range, ids_beginning(digits));
+  SLUICE_TRY(const pq::Rows rows,
+             run(reading(pg_sql::ids_from), pq::Params{}.uuid(range.first).uuid(range.last).int4(limit)));
+  return pq::collect(rows, [&](int row) { return rows.uuid(row, 0); });
 }
 
 Result<std::vector<HandledRecord>> PostgresStore::handled(std::span<const std::string> idempotency_keys) {
@@ -95,6 +102,11 @@ Result<std::vector<AuditRecord>> PostgresStore::audit_of(const Uuid& event_id) {
   return pq::collect(rows, [&](int row) { return audit_record(rows, row); });
 }
 
+Result<std::vector<AttemptRecord>> PostgresStore::attempts_of(const Uuid& event_id) {
+  SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::attempts_of), pq::Params{}.uuid(event_id)));
+  return pq::collect(rows, [&](int row) { return attempt_record(rows, row); });
+}
+
 Result<std::optional<Uuid>> PostgresStore::key_blocker(const EventRecord& event) {
   if (!event.ordering_key) return std::optional<Uuid>{};
   pq::Params params;
@@ -102,23 +114,6 @@ Result<std::optional<Uuid>> PostgresStore::key_blocker(const EventRecord& event)
   SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::key_blocker), params));
   return rows.optional_uuid(0, 0);
 }
-
-Result<ReplayReport> PostgresStore::replay(const Uuid& id, Generation new_generation, const Actor& actor) {
-  pq::Params params;
-  params.uuid(id).int8(new_generation);
-  SLUICE_TRY(const pq::Rows rows, run(writing(pg_sql::replay), add(params, actor)));
-  return ReplayReport{id, rows.int4(0, 0), rows.int4(0, 1), rows.int8(0, 2), rows.int8(0, 3)};
-}
-
-Result<void> PostgresStore::tombstone(const Uuid& id, bool discard, const Actor& actor) {
-  pq::Params params;
-  params.uuid(id).boolean(discard);
-  SLUICE_CHECK(run(writing(pg_sql::tombstone), add(params, actor)));
-  return {};
-}
-
-Result<void> PostgresStore::discard(const Uuid& id, const Actor& actor) { return tombstone(id, true, actor); }
-Result<void> PostgresStore::restore(const Uuid& id, const Actor& actor) { return tombstone(id, false, actor); }
 
 Result<std::vector<Deployment>> PostgresStore::deployments() {
   SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::deployment_list)));

@@ -256,8 +256,8 @@ PostgresStore::DueLook& PostgresStore::due_look(const std::string& key, const Cl
 
 // A look at all that is due passes by what was due before and is dead, as long as an open transaction keeps it from
 // being cleaned away. However much that is, such looks take a twentieth of the time of one thread at most; in between,
-// and in the other threads meanwhile, what has become due since the last one is enough, and a little before that: whoever
-// wrote it may have committed after that one.
+// and in the other threads meanwhile, what has become due since the last one is enough, and a little before that:
+// whoever wrote it may have committed after that one.
 Duration PostgresStore::due_within(DueLook& due) {
   const auto now = std::chrono::steady_clock::now();
   const std::scoped_lock lock{mutex_};
@@ -334,6 +334,11 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim_ahead(const std::string& 
       return std::move(taken).error();
     }
     if (known) group.stretches.seen(stretch, taken->view);
+    // The stretch is kept, and asking for it again at once would go on for as long as the relay is on.
+    if (taken->looked_at_nothing()) {
+      if (known) group.next.insert(next.begin(), next.end());
+      return events;
+    }
     std::move(taken->events.begin(), taken->events.end(), std::back_inserter(events));
     const bool more = stretch.upto || !group.next.empty() ||
                       (taken->view.looked_up_to && taken->view.top && *taken->view.looked_up_to < *taken->view.top);

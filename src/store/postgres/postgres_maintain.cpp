@@ -1,5 +1,6 @@
 #include <cstdlib>
 
+#include "core/json_object.hpp"
 #include "core/try.hpp"
 #include "core/words.hpp"
 #include "store/postgres/postgres_records.hpp"
@@ -119,6 +120,72 @@ Result<std::vector<LadderSample>> PostgresStore::ladder_history() {
     if (const auto usage = rows.optional_text(row, 3)) sample.notify_queue = std::atof(usage->c_str());
     return sample;
   });
+}
+
+namespace {
+
+std::string row_json(const HistoryRow& row) {
+  const HistoryCounts& counts = row.counts;
+  JsonObject object;
+  object.time("at", row.at)
+      .text("kind", name(row.series.kind))
+      .text("name", row.series.name)
+      .number("delivered", counts.delivered)
+      .number("replayed", counts.replayed)
+      .number("failed", counts.failed)
+      .number("retried", counts.retried)
+      .text("first", counts.first.text())
+      .text("later", counts.later.text())
+      .text("replays", counts.replays.text());
+  if (counts.newest) object.number("newest", *counts.newest);
+  if (counts.backlog) object.number("backlog", *counts.backlog);
+  if (counts.lag_ms) object.number("lag_ms", *counts.lag_ms);
+  return object.str();
+}
+
+Result<HistoryRow> history_row(const pq::Rows& rows, int row) {
+  HistoryRow read{rows.timestamptz(row, 0), {*history_kind(rows.text(row, 1)), std::string{rows.text(row, 2)}}, {}};
+  HistoryCounts& counts = read.counts;
+  counts.delivered = rows.int8(row, 3);
+  counts.replayed = rows.int8(row, 4);
+  counts.failed = rows.int8(row, 5);
+  counts.retried = rows.int8(row, 6);
+  SLUICE_TRY(counts.first, DurationHistogram::parse(rows.text(row, 7)));
+  SLUICE_TRY(counts.later, DurationHistogram::parse(rows.text(row, 8)));
+  SLUICE_TRY(counts.replays, DurationHistogram::parse(rows.text(row, 9)));
+  const auto number = [&](int column) {
+    return rows.is_null(row, column) ? std::nullopt : std::optional{rows.int8(row, column)};
+  };
+  counts.newest = number(10);
+  counts.backlog = number(11);
+  counts.lag_ms = number(12);
+  return read;
+}
+
+}  // namespace
+
+Result<void> PostgresStore::record_history(std::span<const HistoryRow> rows) {
+  if (rows.empty()) return {};
+  std::vector<std::string> texts;
+  texts.reserve(rows.size());
+  for (const HistoryRow& row : rows) texts.push_back(row_json(row));
+  pq::Params params;
+  params.jsonb(json_array(texts)).interval(kHistoryMinutesKept).interval(kHistoryHoursKept);
+  SLUICE_CHECK(run(writing(pg_sql::history_record), params));
+  return {};
+}
+
+Result<std::vector<HistoryRow>> PostgresStore::history(const HistoryQuery& query) {
+  pq::Params params;
+  params.boolean(query.hourly).timestamptz(query.from).timestamptz(query.until).text(name(query.kind)).text(query.name);
+  SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::history_list), params));
+  std::vector<HistoryRow> all;
+  all.reserve(static_cast<std::size_t>(rows.size()));
+  for (int row = 0; row < rows.size(); ++row) {
+    SLUICE_TRY(auto read, history_row(rows, row));
+    all.push_back(std::move(read));
+  }
+  return all;
 }
 
 }  // namespace sluice::store

@@ -40,6 +40,8 @@ const std::map<std::string_view, MovedTable>& moved_tables() {
       {"stranded", {&pg_sql::move_clear_stranded, &pg_sql::move_import_stranded, &pg_sql::move_differ_stranded}},
       {"ladder_samples",
        {&pg_sql::move_clear_ladder_samples, &pg_sql::move_import_ladder_samples, &pg_sql::move_differ_ladder_samples}},
+      {"attempts",
+       {&pg_sql::move_clear_attempts, &pg_sql::move_import_attempts, &pg_sql::move_differ_attempts, Slicing::text}},
       {"failure_groups", {nullptr, &pg_sql::move_import_failure_groups, &pg_sql::move_differ_failure_groups}},
   };
   return tables;

@@ -112,6 +112,24 @@ AuditRecord audit_record(const pq::Rows& rows, int row) {
   return record;
 }
 
+AttemptRecord attempt_record(const pq::Rows& rows, int row) {
+  AttemptRecord record;
+  record.number = rows.int4(row, 0);
+  record.claim_seq = rows.int8(row, 1);
+  record.replay = rows.int4(row, 2);
+  Attempt& attempt = record.attempt;
+  attempt.handler_name = rows.text(row, 3);
+  attempt.worker = rows.text(row, 4);
+  attempt.started_at = rows.timestamptz(row, 5);
+  attempt.took = Duration{rows.int8(row, 6)};
+  attempt.outcome = attempt_outcome(rows.text(row, 7));
+  attempt.status_code = rows.int4(row, 8);
+  attempt.error = rows.text(row, 9);
+  attempt.response = rows.text(row, 10);
+  attempt.trace_id = rows.text(row, 11);
+  return record;
+}
+
 Deployment deployment_record(const pq::Rows& rows, int row) {
   Deployment record;
   record.generation = rows.int8(row, 0);

@@ -19,6 +19,7 @@ std::vector<HandlerProgress> progress_column(const pq::Rows& rows, int row, int 
 
 EventRecord event_record(const pq::Rows& rows, int row);      // columns of event_get.sql
 AuditRecord audit_record(const pq::Rows& rows, int row);      // columns of audit_of.sql
+AttemptRecord attempt_record(const pq::Rows& rows, int row);  // columns of attempts_of.sql
 Deployment deployment_record(const pq::Rows& rows, int row);  // columns of deployment_list.sql
 
 /// `{"event_type":"a.b","since":"…"}`: the members that are given.

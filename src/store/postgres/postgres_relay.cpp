@@ -1,4 +1,6 @@
 // Deliveries through a broker: what its consumers report, and the switch.
+#include <algorithm>
+
 #include "core/try.hpp"
 #include "store/postgres/postgres_records.hpp"
 #include "store/postgres/postgres_statement.hpp"
@@ -18,6 +20,17 @@ void report_column(pq::Params& params, Element element, std::span<const Consumer
 void add_text(pq::Params& params, std::span<const ConsumerReport> reports, std::string HandlerProgress::*member) {
   report_column(params, Element::text, reports,
                 [&](auto& a, const ConsumerReport& r) { a.text(std::string_view{r.progress.*member}); });
+}
+
+bool has_attempts(const ConsumerReport& report) { return !report.attempts.empty(); }
+
+// An array for each report; null for none.
+void add_attempts(pq::Params& params, std::span<const ConsumerReport> reports) {
+  report_column(params, Element::jsonb, reports, [](auto& a, const ConsumerReport& r) {
+    AttemptList list;
+    for (const Attempt& attempt : r.attempts) list.add(r.event_id, 0, attempt);
+    a.jsonb_or_null(list.empty() ? std::string{} : list.json());
+  });
 }
 
 Reported answer_of(std::string_view text) {
@@ -43,7 +56,9 @@ Result<std::vector<Reported>> PostgresStore::report(std::span<const ConsumerRepo
   add_text(params, reports, &HandlerProgress::fingerprint);
   report_column(params, Element::jsonb, reports,
                 [](auto& a, const ConsumerReport& r) { a.jsonb(progress_to_json({r.progress})); });
-  SLUICE_TRY(const pq::Rows rows, run(writing(pg_sql::relay_report), params));
+  const bool recorded = std::any_of(reports.begin(), reports.end(), has_attempts);
+  if (recorded) add_attempts(params, reports);
+  SLUICE_TRY(const pq::Rows rows, run(writing(recorded ? pg_sql::relay_report_recorded : pg_sql::relay_report), params));
   return pq::collect(rows, [&](int row) { return answer_of(rows.text(row, 0)); });
 }
 
@@ -58,7 +73,7 @@ Result<std::vector<RelayedEvent>> PostgresStore::relayed(std::span<const Uuid> i
   std::vector<RelayedEvent> events;
   for (int row = 0; row < rows.size(); ++row) {
     SLUICE_TRY(auto progress, progress_from_json(rows.text(row, 2)));
-    events.push_back({rows.uuid(row, 0), rows.int8(row, 1), std::move(progress)});
+    events.push_back({rows.uuid(row, 0), rows.int8(row, 1), std::move(progress), rows.optional_timestamptz(row, 3)});
   }
   return events;
 }

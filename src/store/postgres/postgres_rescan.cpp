@@ -67,11 +67,13 @@ Result<std::vector<ClaimedEvent>> PostgresStore::scan_behind(const std::string& 
   const bool busy = rows.boolean(0, 3);
 
   std::vector<ClaimedEvent> events;
+  bool refused = false;
   if (first_open && *first_open <= rescan.upto) {
     const Stretch behind{*first_open - 1, rescan.upto};
     // Who rescans instead of going ahead takes what is due, too: it goes first.
     SLUICE_TRY(Taken taken, limit == request.limit ? take_due_first(key, request, behind, limit, {})
                                                    : take(request, behind, limit, false, {}, kEver));
+    refused = taken.looked_at_nothing();
     events = std::move(taken.events);
   }
   const std::scoped_lock lock{mutex_};
@@ -87,7 +89,7 @@ Result<std::vector<ClaimedEvent>> PostgresStore::scan_behind(const std::string& 
     // All that could be claimed behind the head was: from here on only what is committed late, or comes now, can be
     // missing.
     group.holes.reset();
-    if (holes && found < limit) {
+    if (holes && found < limit && !refused) {
       holes->until = end + (moved ? kRestAfterLook : kRestAfterDearLook) * (end - rescan.start);
       group.holes = std::move(holes);
     }

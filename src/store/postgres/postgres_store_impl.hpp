@@ -59,7 +59,9 @@ class PostgresStore final : public Store, public MoveTarget {
   Result<PatrolStep> patrol(const PatrolRequest& request) override;
   // The ladder
   Result<void> record_ladder(const LadderSample& sample) override;
+  Result<void> record_history(std::span<const HistoryRow> rows) override;
   Result<std::vector<LadderSample>> ladder_history() override;
+  Result<std::vector<HistoryRow>> history(const HistoryQuery& query) override;
   // Events and generations
   Result<Timestamp> now() override;
   Result<EventPage> list_events(const EventFilter& filter, int limit, std::optional<std::int64_t> before_seq) override;
@@ -67,9 +69,14 @@ class PostgresStore final : public Store, public MoveTarget {
   using Observing::handled;
   Result<std::vector<HandledRecord>> handled(std::span<const std::string> idempotency_keys) override;
   Result<std::vector<AuditRecord>> audit_of(const Uuid& event_id) override;
+  Result<std::vector<AttemptRecord>> attempts_of(const Uuid& event_id) override;
   Result<std::optional<Uuid>> key_blocker(const EventRecord& event) override;
   Result<StoreStatus> status() override;
   Result<ReplayReport> replay(const Uuid& id, Generation new_generation, const Actor& actor) override;
+  Result<ReplayReport> send_to(const HandlerReplay& request, const Actor& actor) override;
+  Result<ReplayReport> replay_edited(const EditedReplay& request, const Actor& actor) override;
+  Result<void> schedule(const Uuid& id, std::optional<Timestamp> due, const Actor& actor) override;
+  Result<void> cancel(const Uuid& id, const Actor& actor) override;
   Result<void> discard(const Uuid& id, const Actor& actor) override;
   Result<void> restore(const Uuid& id, const Actor& actor) override;
   Result<std::vector<Deployment>> deployments() override;
@@ -83,9 +90,13 @@ class PostgresStore final : public Store, public MoveTarget {
   Result<DeadPage> list_dead(const EventFilter& filter, int limit, const std::optional<DeadCursor>& after) override;
   Result<std::int64_t> count_dead(const EventFilter& filter, std::int64_t limit) override;
   Result<std::int64_t> count_unacknowledged(std::int64_t limit) override;
+  Result<std::vector<Uuid>> ids_from(const std::string& digits, int limit) override;
   Result<std::vector<std::string>> fingerprints(const std::string& prefix, int limit) override;
   Result<std::vector<FailureGroup>> failure_groups(const EventFilter& filter) override;
+  Result<std::vector<std::int64_t>> failure_histogram(const EventFilter& filter, const HistogramGrid& grid) override;
+  Result<std::vector<AuditRecord>> audit_of_group(const std::string& fingerprint, int limit) override;
   Result<std::int64_t> acknowledge(const std::string& fingerprint, bool known, const Actor& actor) override;
+  Result<std::int64_t> note(const std::string& fingerprint, const Actor& author) override;
   // Operations
   Result<OperationRecord> plan_operation(const PlanRequest& request) override;
   Result<OperationRecord> operation(const Uuid& id) override;
@@ -225,6 +236,9 @@ class PostgresStore final : public Store, public MoveTarget {
     std::vector<ClaimedEvent> events;
     StretchView view;
     std::optional<Duration> due_age;  ///< since the latest of those that were due became so
+
+    /// A broker carries the deliveries; or what is due left no room, and others were faster.
+    [[nodiscard]] bool looked_at_nothing() const { return events.empty() && !view.looked_up_to; }
   };
   /// When those who host the same handlers last looked at all that is due for them.
   struct DueLook {

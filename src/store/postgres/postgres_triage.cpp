@@ -42,7 +42,7 @@ Result<DeadPage> PostgresStore::list_dead(const EventFilter& filter, int limit,
   if (limit < 1) return invalid("limit", "expected at least 1, got " + std::to_string(limit));
   pq::Params params;
   params.jsonb(filter_json(filter)).timestamptz(after ? std::optional{after->failed_at} : std::nullopt);
-  params.int8(after ? std::optional{after->seq} : std::nullopt).int4(limit + 1);
+  params.int8(after ? std::optional{after->seq} : std::nullopt).int4(limit + 1).boolean(filter.heads_only);
   const auto& query = names_groups(filter) ? pg_sql::dead_list_of_groups : pg_sql::dead_list;
   SLUICE_TRY(const pq::Rows rows, run(reading(query), params));
   DeadPage page;
@@ -76,6 +76,30 @@ Result<std::vector<FailureGroup>> PostgresStore::failure_groups(const EventFilte
                return connection.run(reading(pg_sql::failure_groups), pq::Params{}.jsonb(filter_json(filter)));
              }));
   return pq::collect(rows, [&](int row) { return failure_group(rows, row); });
+}
+
+Result<std::vector<std::int64_t>> PostgresStore::failure_histogram(const EventFilter& filter,
+                                                                   const HistogramGrid& grid) {
+  pq::Params params;
+  params.jsonb(filter_json(within(filter, grid))).timestamptz(grid.from);
+  params.int8(std::chrono::duration_cast<std::chrono::seconds>(grid.step).count());
+  SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::failure_histogram), params));
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(grid.stretches));
+  for (int row = 0; row < rows.size(); ++row) counts.at(static_cast<std::size_t>(rows.int8(row, 0))) = rows.int8(row, 1);
+  return counts;
+}
+
+Result<std::vector<AuditRecord>> PostgresStore::audit_of_group(const std::string& fingerprint, int limit) {
+  SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::audit_of_group),
+                                      pq::Params{}.text(std::string_view{fingerprint}).int4(limit)));
+  return pq::collect(rows, [&](int row) { return audit_record(rows, row); });
+}
+
+Result<std::int64_t> PostgresStore::note(const std::string& fingerprint, const Actor& author) {
+  pq::Params params;
+  params.text(std::string_view{fingerprint});
+  SLUICE_TRY(const pq::Rows rows, run(writing(pg_sql::failure_note), add(params, author)));
+  return rows.int8(0, 0);
 }
 
 Result<std::int64_t> PostgresStore::acknowledge(const std::string& fingerprint, bool known, const Actor& actor) {

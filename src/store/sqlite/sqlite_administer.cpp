@@ -6,45 +6,6 @@
 #include "store/sqlite/sqlite_store_impl.hpp"
 
 namespace sluice::store::sqlite {
-namespace {
-
-/// An event as an operator's command finds it.
-struct OperatorView {
-  Status status = Status::pending;
-  bool discarded = false;
-  int attempts = 0;
-  Generation generation = 0;
-  int cycle = 0;
-};
-
-Error no_event(const Uuid& id) {
-  return Error{ErrorCode::not_found, Retry::never, "there is no event " + id.to_string(), "id", {}};
-}
-
-Result<OperatorView> look_at(Connection& connection, const Uuid& id) {
-  SLUICE_TRY(auto view, connection.first(sql::operator_view, {{":id", id}}, [](Row& row) {
-    OperatorView found;
-    found.status = read_status(row);
-    found.discarded = row.boolean();
-    found.attempts = static_cast<int>(row.integer());
-    found.generation = row.integer();
-    found.cycle = static_cast<int>(row.integer());
-    return found;
-  }));
-  if (!view) return no_event(id);
-  return *view;
-}
-
-Error conflict(const Uuid& id, const std::string& what) {
-  return Error{ErrorCode::conflict, Retry::never, "event " + id.to_string() + " " + what, {}, {}};
-}
-
-Error not_failed(const Uuid& id, Status status, std::string_view verb) {
-  return conflict(id, "is " + std::string{name(status)} + ": only a failed event can be " + std::string{verb});
-}
-
-}  // namespace
-
 Result<EventPage> SqliteStore::list_events(const EventFilter& filter, int limit,
                                            std::optional<std::int64_t> before_seq) {
   EventPage page;
@@ -54,7 +15,8 @@ Result<EventPage> SqliteStore::list_events(const EventFilter& filter, int limit,
     // One more than asked for tells whether there is a next page.
     SLUICE_CHECK(
         connection.each(query,
-                        joined({{":before_seq", before_seq.value_or(std::numeric_limits<std::int64_t>::max())}},
+                        joined({{":heads_only", filter.heads_only},
+                                {":before_seq", before_seq.value_or(std::numeric_limits<std::int64_t>::max())}},
                                event_params(filter), {{":limit", std::int64_t{limit} + 1}}),
                         [&](Row& row) { page.events.push_back(read_event(row)); }));
     if (page.events.size() > static_cast<std::size_t>(limit)) {
@@ -66,10 +28,17 @@ Result<EventPage> SqliteStore::list_events(const EventFilter& filter, int limit,
 }
 
 Result<EventRecord> SqliteStore::get_event(const Uuid& id) {
-  return database_->read([&](Connection& connection) -> Result<EventRecord> {
-    SLUICE_TRY(auto event, connection.first(sql::event_get, {{":id", id}}, read_event));
-    if (!event) return no_event(id);
-    return *std::move(event);
+  return database_->read([&](Connection& connection) { return find_event(connection, id); });
+}
+
+Result<std::vector<Uuid>> SqliteStore::ids_from(const std::string& digits, int limit) {
+  SLUICE_TRY(const IdRange range, ids_beginning(digits));
+  return database_->read([&](Connection& connection) -> Result<std::vector<Uuid>> {
+    std::vector<Uuid> ids;
+    SLUICE_CHECK(connection.each(sql::ids_from,
+                                 {{":first", range.first}, {":last", range.last}, {":limit", std::int64_t{limit}}},
+                                 [&](Row& row) { ids.push_back(row.uuid()); }));
+    return ids;
   });
 }
 
@@ -114,54 +83,6 @@ Result<StoreStatus> SqliteStore::status() {
   });
 }
 
-Result<ReplayReport> SqliteStore::replay(const Uuid& id, Generation new_generation, const Actor& actor) {
-  if (new_generation < kFirstGeneration) return invalid("generation", "the generation must be at least 1");
-  auto replayed_as = database_->write([&](Connection& connection) -> Result<ReplayReport> {
-    SLUICE_TRY(auto found, look_at(connection, id));
-    if (found.status != Status::failed) return not_failed(id, found.status, "replayed");
-    if (found.discarded) return conflict(id, "is discarded: restore it first");
-    const Timestamp now = clock_();
-    SLUICE_CHECK(connection.run(sql::replay, {{":new_generation", new_generation},
-                                              {":now", now},
-                                              {":replayed_by", given(actor.name)},
-                                              {":reason", given(actor.reason)},
-                                              {":operation_id", std::nullopt},
-                                              {":id", id}}));
-    const ReplayReport report{id, found.cycle, found.attempts, found.generation, new_generation};
-    std::string detail = "{\"cycle\":" + std::to_string(report.cycle) +
-                         ",\"attempts\":" + std::to_string(report.attempts) +
-                         ",\"from_generation\":" + std::to_string(report.from_generation) +
-                         ",\"to_generation\":" + std::to_string(report.to_generation) + "}";
-    SLUICE_CHECK(record_audit(connection, actor, {now, "replay", id, std::move(detail)}));
-    return report;
-  });
-  if (replayed_as) bell_->notify();
-  return replayed_as;
-}
-
-Result<void> SqliteStore::discard(const Uuid& id, const Actor& actor) {
-  SLUICE_CHECK(need_reason(actor, "discard an event"));
-  return database_->write([&](Connection& connection) -> Result<void> {
-    SLUICE_TRY(auto found, look_at(connection, id));
-    if (found.status != Status::failed) return not_failed(id, found.status, "discarded");
-    if (found.discarded) return conflict(id, "is discarded already");
-    const Timestamp now = clock_();
-    SLUICE_CHECK(connection.run(sql::discard, {{":now", now}, {":id", id}}));
-    return record_audit(connection, actor, {now, "discard", id});
-  });
-}
-
-Result<void> SqliteStore::restore(const Uuid& id, const Actor& actor) {
-  SLUICE_CHECK(need_reason(actor, "restore an event"));
-  return database_->write([&](Connection& connection) -> Result<void> {
-    SLUICE_TRY(auto found, look_at(connection, id));
-    if (found.status != Status::failed) return not_failed(id, found.status, "restored");
-    if (!found.discarded) return conflict(id, "is not discarded");
-    SLUICE_CHECK(connection.run(sql::restore, {{":now", clock_()}, {":id", id}}));
-    return record_audit(connection, actor, {clock_(), "restore", id});
-  });
-}
-
 Result<void> need_reason(const Actor& actor, std::string_view purpose) {
   if (!actor.reason.empty()) return {};
   return invalid("reason", "give a reason to " + std::string{purpose});
@@ -184,6 +105,15 @@ Result<std::vector<AuditRecord>> SqliteStore::audit_of(const Uuid& event_id) {
     std::vector<AuditRecord> records;
     SLUICE_CHECK(connection.each(sql::audit_of, {{":event_id", event_id}},
                                  [&](Row& row) { records.push_back(read_audit(row)); }));
+    return records;
+  });
+}
+
+Result<std::vector<AttemptRecord>> SqliteStore::attempts_of(const Uuid& event_id) {
+  return database_->read([&](Connection& connection) -> Result<std::vector<AttemptRecord>> {
+    std::vector<AttemptRecord> records;
+    SLUICE_CHECK(connection.each(sql::attempts_of, {{":event_id", event_id}},
+                                 [&](Row& row) { records.push_back(read_attempt(row)); }));
     return records;
   });
 }

@@ -169,4 +169,93 @@ Result<std::vector<LadderSample>> SqliteStore::ladder_history() {
   });
 }
 
+namespace {
+
+DurationHistogram read_histogram(Row& row) {
+  const std::string text = row.text();
+  auto histogram = DurationHistogram::parse(text);
+  if (!histogram) row.damaged("histogram " + text);
+  return histogram ? *std::move(histogram) : DurationHistogram{};
+}
+
+HistoryRow read_history_row(Row& row) {
+  HistoryRow read;
+  read.at = row.timestamp();
+  read.series.kind = history_kind(row.text()).value_or(HistoryKind::all);
+  read.series.name = row.text();
+  HistoryCounts& counts = read.counts;
+  counts.delivered = row.integer();
+  counts.replayed = row.integer();
+  counts.failed = row.integer();
+  counts.retried = row.integer();
+  counts.first = read_histogram(row);
+  counts.later = read_histogram(row);
+  counts.replays = read_histogram(row);
+  counts.newest = row.optional_integer();
+  counts.backlog = row.optional_integer();
+  counts.lag_ms = row.optional_integer();
+  return read;
+}
+
+// Read and written in one transaction: two processes that add to one minute take turns.
+Result<void> add_history(Connection& connection, const HistoryRow& row, bool hourly, Timestamp at) {
+  const std::string_view kind = name(row.series.kind);
+  const std::string& series = row.series.name;
+  SLUICE_TRY(auto found, connection.first(sql::history_get,
+                                          {{":hourly", hourly}, {":at", at}, {":kind", kind}, {":name", series}},
+                                          read_history_row));
+  HistoryCounts sum = found ? std::move(found->counts) : HistoryCounts{};
+  sum.add(row.counts);
+  const std::string first = sum.first.text();
+  const std::string later = sum.later.text();
+  const std::string replays = sum.replays.text();
+  SLUICE_CHECK(connection.run(sql::history_save, {{":hourly", hourly},
+                                                  {":at", at},
+                                                  {":kind", kind},
+                                                  {":name", series},
+                                                  {":delivered", sum.delivered},
+                                                  {":replayed", sum.replayed},
+                                                  {":failed", sum.failed},
+                                                  {":retried", sum.retried},
+                                                  {":first", first},
+                                                  {":later", later},
+                                                  {":replays", replays},
+                                                  {":newest", sum.newest},
+                                                  {":backlog", sum.backlog},
+                                                  {":lag_ms", sum.lag_ms}}));
+  return {};
+}
+
+}  // namespace
+
+Result<void> SqliteStore::record_history(std::span<const HistoryRow> rows) {
+  if (rows.empty()) return {};
+  return database_->write(Durability::lazy, [&](Connection& connection) -> Result<void> {
+    for (const HistoryRow& row : rows) {
+      SLUICE_CHECK(add_history(connection, row, false, std::chrono::floor<std::chrono::minutes>(row.at)));
+      SLUICE_CHECK(add_history(connection, row, true, std::chrono::floor<std::chrono::hours>(row.at)));
+    }
+    const Timestamp now = clock_();
+    for (const auto& [hourly, kept] : {std::pair{false, kHistoryMinutesKept}, std::pair{true, kHistoryHoursKept}}) {
+      SLUICE_CHECK(connection.run(sql::history_forget,
+                                  {{":hourly", hourly}, {":oldest", now - kept}, {":newest", now + kept}}));
+    }
+    return {};
+  });
+}
+
+Result<std::vector<HistoryRow>> SqliteStore::history(const HistoryQuery& query) {
+  return database_->read([&](Connection& connection) -> Result<std::vector<HistoryRow>> {
+    std::vector<HistoryRow> rows;
+    SLUICE_CHECK(connection.each(sql::history_list,
+                                 {{":hourly", query.hourly},
+                                  {":from", query.from},
+                                  {":until", query.until},
+                                  {":kind", name(query.kind)},
+                                  {":name", query.name}},
+                                 [&](Row& row) { rows.push_back(read_history_row(row)); }));
+    return rows;
+  });
+}
+
 }  // namespace sluice::store::sqlite

@@ -29,6 +29,7 @@ const std::map<std::string_view, MovedTable>& moved_tables() {
       {"audit", {sql::move_audit, Slicing::number}},
       {"stranded", {sql::move_stranded}},
       {"ladder_samples", {sql::move_ladder_samples}},
+      {"attempts", {sql::move_attempts, Slicing::text}},
       {"failure_groups", {sql::move_failure_groups}},
   };
   return tables;
@@ -40,6 +41,32 @@ Result<std::vector<MoveSlice>> read_slices(Connection& connection) {
     std::string table = row.text();
     slices.push_back({std::move(table), row.text()});
   }));
+  return slices;
+}
+
+Result<MoveNotes> read_notes(Connection& connection) {
+  SLUICE_TRY(auto notes, connection.first(sql::move_watched, {}, [](Row& row) {
+    MoveNotes read;
+    read.watch = row.integer();
+    read.upto = row.integer();
+    return read;
+  }));
+  return notes.value_or(MoveNotes{});
+}
+
+// The numbers first: what is written in between is noted above them.
+Result<std::vector<MoveSlice>> read_touched(Connection& connection, MoveNotes& notes) {
+  const auto now = read_notes(connection);
+  if (!now || now->watch != notes.watch) {
+    return Error{ErrorCode::conflict, Retry::safe, "another move of this store has begun or ended meanwhile", "from",
+                 "let one move run at a time; run it again"};
+  }
+  std::vector<MoveSlice> slices;
+  SLUICE_CHECK(connection.each(sql::move_touched, {{":since", notes.upto}}, [&](Row& row) {
+    std::string table = row.text();
+    slices.push_back({std::move(table), row.text()});
+  }));
+  notes = *now;
   return slices;
 }
 
@@ -81,6 +108,9 @@ class SqliteSwitch final : public MoveSwitch {
   explicit SqliteSwitch(WriteTransaction transaction) : transaction_(std::move(transaction)) {}
 
   Result<std::vector<MoveSlice>> slices() override { return read_slices(transaction_.connection()); }
+  Result<std::vector<MoveSlice>> touched(MoveNotes& notes) override {
+    return read_touched(transaction_.connection(), notes);
+  }
   Result<std::vector<std::string>> rows(const MoveSlice& slice) override {
     return read_rows(transaction_.connection(), slice);
   }
@@ -108,6 +138,17 @@ class SqliteSwitch final : public MoveSwitch {
 }  // namespace
 
 Result<std::vector<MoveSlice>> SqliteStore::slices() { return database_->read(read_slices); }
+
+Result<MoveNotes> SqliteStore::note_writes() {
+  return database_->write([](Connection& connection) -> Result<MoveNotes> {
+    SLUICE_CHECK(connection.script(sql::move_watch.text));
+    return read_notes(connection);
+  });
+}
+
+Result<std::vector<MoveSlice>> SqliteStore::touched(MoveNotes& notes) {
+  return database_->read([&](Connection& connection) { return read_touched(connection, notes); });
+}
 
 Result<std::vector<std::string>> SqliteStore::rows(const MoveSlice& slice) {
   return database_->read([&](Connection& connection) { return read_rows(connection, slice); });

@@ -127,7 +127,8 @@ Result<std::int64_t> change(Connection& connection, const OperationRecord& opera
                                           {":replayed_by", given(operation.actor.name)},
                                           {":reason", given(operation.actor.reason)},
                                           {":operation_id", operation.id},
-                                          {":id", event_id}});
+                                          {":id", event_id},
+                                          {":from", name(Status::failed)}});
     case OperationKind::discard:
       return connection.run(sql::discard, {{":now", now}, {":id", event_id}});
     case OperationKind::restore:

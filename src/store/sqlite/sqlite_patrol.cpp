@@ -42,7 +42,7 @@ struct Seen {
   Place next;
 };
 
-Result<Watch> watch(Connection& connection) {
+Result<Watch> patrol_watch(Connection& connection) {
   SLUICE_TRY(auto found, connection.first(sql::patrol_state, {}, [](Row& row) {
     Watch state;
     state.holder = row.text();
@@ -171,7 +171,7 @@ Result<PatrolStep> SqliteStore::patrol(const PatrolRequest& request) {
   if (request.rows < 1) return invalid("rows", "a step of the patrol must look at one row at least");
   /// None: another process patrols.
   const auto look = [&](Connection& connection, Timestamp now) -> Result<std::optional<Seen>> {
-    SLUICE_TRY(auto state, watch(connection));
+    SLUICE_TRY(auto state, patrol_watch(connection));
     if (state.held_by_another(request.holder, now)) return std::optional<Seen>{};
     SLUICE_TRY(auto seen, walk(connection, state.place, request, now));
     return std::optional{std::move(seen)};

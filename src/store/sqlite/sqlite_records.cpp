@@ -159,6 +159,24 @@ AuditRecord read_audit(Row& row) {
   return record;
 }
 
+AttemptRecord read_attempt(Row& row) {
+  AttemptRecord record;
+  record.number = static_cast<int>(row.integer());
+  record.claim_seq = row.integer();
+  record.replay = row.integer();
+  Attempt& attempt = record.attempt;
+  attempt.handler_name = row.text();
+  attempt.worker = row.text();
+  attempt.started_at = row.timestamp();
+  attempt.took = Duration{row.integer()};
+  attempt.outcome = attempt_outcome(row.text());
+  attempt.status_code = static_cast<int>(row.integer());
+  attempt.error = row.text();
+  attempt.response = row.text();
+  attempt.trace_id = row.text();
+  return record;
+}
+
 Deployment read_deployment(Row& row) {
   Deployment deployment;
   deployment.generation = row.integer();
@@ -197,6 +215,12 @@ OperationRecord read_operation(Row& row) {
   operation.started_at = row.optional_timestamp();
   operation.ended_at = row.optional_timestamp();
   return operation;
+}
+
+Result<EventRecord> find_event(Connection& connection, const Uuid& id) {
+  SLUICE_TRY(auto event, connection.first(sql::event_get, {{":heads_only", false}, {":id", id}}, read_event));
+  if (!event) return Error{ErrorCode::not_found, Retry::never, "there is no event " + id.to_string(), "id", {}};
+  return *std::move(event);
 }
 
 Result<OperationRecord> find_operation(Connection& connection, const Uuid& id) {

@@ -16,9 +16,13 @@ EventRecord read_event(Row& row);
 /// after it.
 ClaimedEvent read_candidate(Row& row, Generation generation, Timestamp now);
 AuditRecord read_audit(Row& row);
+AttemptRecord read_attempt(Row& row);
 Deployment read_deployment(Row& row);
 Status read_status(Row& row);
 std::vector<HandlerProgress> read_progress(Row& row);
+
+/// not_found when there is none.
+Result<EventRecord> find_event(Connection& connection, const Uuid& id);
 
 /// The columns of operation_get and operation_list.
 OperationRecord read_operation(Row& row);

@@ -15,6 +15,7 @@ struct RelayedRow {
   std::string progress;
   std::string status;
   bool relayed = false;
+  std::optional<Timestamp> replayed_at;
 };
 
 Result<std::optional<RelayedRow>> read_relayed(Connection& connection, const Uuid& id) {
@@ -25,6 +26,7 @@ Result<std::optional<RelayedRow>> read_relayed(Connection& connection, const Uui
     found.progress = row.text();
     found.status = row.text();
     found.relayed = row.integer() != 0;
+    found.replayed_at = row.optional_timestamp();
     return found;
   });
 }
@@ -82,6 +84,10 @@ Result<std::vector<Reported>> SqliteStore::report(std::span<const ConsumerReport
     for (const ConsumerReport& report : reports) {
       SLUICE_TRY(const Reported answer, report_one(connection, report, clock_()));
       answers.push_back(answer);
+      if (answer != Reported::done) continue;
+      AttemptList attempts;
+      for (const Attempt& attempt : report.attempts) attempts.add(report.event_id, 0, attempt);
+      SLUICE_CHECK(record_attempts(connection, attempts, clock_()));
     }
     return answers;
   });
@@ -94,7 +100,7 @@ Result<std::vector<RelayedEvent>> SqliteStore::relayed(std::span<const Uuid> ids
       SLUICE_TRY(const auto row, read_relayed(connection, id));
       if (!row) continue;
       SLUICE_TRY(auto progress, progress_from_json(row->progress));
-      events.push_back({id, row->replay, std::move(progress)});
+      events.push_back({id, row->replay, std::move(progress), row->replayed_at});
     }
     return events;
   });

@@ -157,6 +157,14 @@ bool gives_back(std::span<const SettleItem> items) {
                      [](const SettleItem& item) { return item.settlement.next == Status::pending; });
 }
 
+Result<void> record_attempts(Connection& connection, const AttemptList& attempts, Timestamp now) {
+  if (attempts.empty()) return {};
+  const std::string json = attempts.json();
+  SLUICE_CHECK(connection.run(sql::attempts_record, {{":now", now}, {":attempts", json}}));
+  SLUICE_CHECK(connection.run(sql::attempts_trim, {{":attempts", json}}));
+  return {};
+}
+
 Result<SettleReport> settle_on(Connection& connection, const Settling& settling) {
   SettleReport report;
   SLUICE_CHECK(check(settling.items));
@@ -184,6 +192,13 @@ Result<SettleReport> settle_on(Connection& connection, const Settling& settling)
       return std::move(done).error();
     }
   }
+  AttemptList attempts;
+  for (const SettleItem& item : settling.items) {
+    const Uuid& id = item.claim.event_id;
+    if (std::find(report.fenced.begin(), report.fenced.end(), id) != report.fenced.end()) continue;
+    for (const Attempt& attempt : item.attempts) attempts.add(id, item.claim.claim_seq, attempt);
+  }
+  SLUICE_CHECK(record_attempts(connection, attempts, settling.now));
   return report;
 }
 

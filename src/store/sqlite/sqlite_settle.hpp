@@ -27,6 +27,9 @@ Result<SettleReport> settle_on(Connection& connection, const Settling& settling)
 /// Records that a handler has handled an event; false when it was recorded before.
 Result<bool> record_handled(Connection& connection, const HandledKey& key, const Uuid& event_id, Timestamp now);
 
+/// Adds to the attempt log of each event, and forgets what is too much for one.
+Result<void> record_attempts(Connection& connection, const AttemptList& attempts, Timestamp now);
+
 Result<RegistryVersion> registry_version(Connection& connection);
 Result<RelaySwitch> read_relay(Connection& connection);
 

@@ -66,7 +66,9 @@ class SqliteStore final : public Store, public MoveSource {
   Result<PatrolStep> patrol(const PatrolRequest& request) override;
 
   Result<void> record_ladder(const LadderSample& sample) override;
+  Result<void> record_history(std::span<const HistoryRow> rows) override;
   Result<std::vector<LadderSample>> ladder_history() override;
+  Result<std::vector<HistoryRow>> history(const HistoryQuery& query) override;
 
   Result<Timestamp> now() override { return clock_(); }
   Result<EventPage> list_events(const EventFilter& filter, int limit, std::optional<std::int64_t> before_seq) override;
@@ -74,9 +76,14 @@ class SqliteStore final : public Store, public MoveSource {
   using Observing::handled;
   Result<std::vector<HandledRecord>> handled(std::span<const std::string> idempotency_keys) override;
   Result<std::vector<AuditRecord>> audit_of(const Uuid& event_id) override;
+  Result<std::vector<AttemptRecord>> attempts_of(const Uuid& event_id) override;
   Result<std::optional<Uuid>> key_blocker(const EventRecord& event) override;
   Result<StoreStatus> status() override;
   Result<ReplayReport> replay(const Uuid& id, Generation new_generation, const Actor& actor) override;
+  Result<ReplayReport> send_to(const HandlerReplay& request, const Actor& actor) override;
+  Result<ReplayReport> replay_edited(const EditedReplay& request, const Actor& actor) override;
+  Result<void> schedule(const Uuid& id, std::optional<Timestamp> due, const Actor& actor) override;
+  Result<void> cancel(const Uuid& id, const Actor& actor) override;
   Result<void> discard(const Uuid& id, const Actor& actor) override;
   Result<void> restore(const Uuid& id, const Actor& actor) override;
 
@@ -91,9 +98,13 @@ class SqliteStore final : public Store, public MoveSource {
   Result<DeadPage> list_dead(const EventFilter& filter, int limit, const std::optional<DeadCursor>& after) override;
   Result<std::int64_t> count_dead(const EventFilter& filter, std::int64_t limit) override;
   Result<std::int64_t> count_unacknowledged(std::int64_t limit) override;
+  Result<std::vector<Uuid>> ids_from(const std::string& digits, int limit) override;
   Result<std::vector<std::string>> fingerprints(const std::string& prefix, int limit) override;
   Result<std::vector<FailureGroup>> failure_groups(const EventFilter& filter) override;
+  Result<std::vector<std::int64_t>> failure_histogram(const EventFilter& filter, const HistogramGrid& grid) override;
+  Result<std::vector<AuditRecord>> audit_of_group(const std::string& fingerprint, int limit) override;
   Result<std::int64_t> acknowledge(const std::string& fingerprint, bool known, const Actor& actor) override;
+  Result<std::int64_t> note(const std::string& fingerprint, const Actor& author) override;
 
   Result<OperationRecord> plan_operation(const PlanRequest& request) override;
   Result<OperationRecord> operation(const Uuid& id) override;
@@ -148,6 +159,8 @@ class SqliteStore final : public Store, public MoveSource {
 
   MoveSource* move_source() override { return this; }
   Result<std::vector<MoveSlice>> slices() override;
+  Result<std::vector<MoveSlice>> touched(MoveNotes& notes) override;
+  Result<MoveNotes> note_writes() override;
   Result<std::vector<std::string>> rows(const MoveSlice& slice) override;
   Result<std::optional<std::string>> home() override;
   Result<std::int64_t> in_flight() override;

@@ -106,11 +106,11 @@ TEST_F(SqliteStoreTest, AFileThatIsNotADatabaseIsLeftAlone) {
 TEST_F(SqliteStoreTest, ANewerSchemaIsRefusedAndUntouched) {
   open();
   ASSERT_TRUE(
-      raw()->script("insert into sluice_migrations values (9, '0009_later', 'x', '2026-01-01T00:00:00.000000Z')"));
+      raw()->script("insert into sluice_migrations values (99, '0099_later', 'x', '2026-01-01T00:00:00.000000Z')"));
   const auto refused = open_sqlite(options());
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::schema);
-  EXPECT_EQ(refused.error().message, "schema version 9 is newer than this build knows (2)");
+  EXPECT_TRUE(refused.error().message.starts_with("schema version 99 is newer than this build knows (")) << refused.error().message;
 }
 
 TEST_F(SqliteStoreTest, AnEditedMigrationIsNoticed) {

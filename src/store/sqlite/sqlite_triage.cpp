@@ -30,6 +30,15 @@ FailureGroup read_group(Row& row) {
   return group;
 }
 
+Error never_failed(const std::string& fingerprint) {
+  return {ErrorCode::not_found, Retry::never, "nothing ever failed with the fingerprint '" + fingerprint + "'",
+          "fingerprint", "list the fingerprints: sluice dlq groups"};
+}
+
+std::string fingerprint_detail(const std::string& fingerprint) {
+  return "{\"fingerprint\":" + json::quote(fingerprint) + "}";
+}
+
 }  // namespace
 
 Result<DeadPage> SqliteStore::list_dead(const EventFilter& filter, int limit, const std::optional<DeadCursor>& after) {
@@ -38,7 +47,9 @@ Result<DeadPage> SqliteStore::list_dead(const EventFilter& filter, int limit, co
   return database_->read([&](Connection& connection) -> Result<DeadPage> {
     // One more than asked for tells whether there is a next page.
     SLUICE_CHECK(connection.each(
-        sql::dead_list, joined(group_params(filter), dead_params(filter, after), {{":limit", std::int64_t{limit} + 1}}),
+        sql::dead_list,
+        joined(joined(group_params(filter), {{":heads_only", filter.heads_only}}), dead_params(filter, after),
+               {{":limit", std::int64_t{limit} + 1}}),
         [&](Row& row) { page.events.push_back(read_event(row)); }));
     if (page.events.size() > static_cast<std::size_t>(limit)) {
       page.events.pop_back();
@@ -85,6 +96,45 @@ Result<std::vector<FailureGroup>> SqliteStore::failure_groups(const EventFilter&
   });
 }
 
+Result<std::vector<std::int64_t>> SqliteStore::failure_histogram(const EventFilter& filter, const HistogramGrid& grid) {
+  using std::chrono::seconds;
+  const EventFilter framed = within(filter, grid);
+  return database_->read([&](Connection& connection) -> Result<std::vector<std::int64_t>> {
+    std::vector<std::int64_t> counts(static_cast<std::size_t>(grid.stretches));
+    SLUICE_CHECK(connection.each(
+        sql::failure_histogram,
+        joined(group_params(framed), dead_params(framed),
+               {{":from", std::chrono::duration_cast<seconds>(grid.from.time_since_epoch()).count()},
+                {":step", std::chrono::duration_cast<seconds>(grid.step).count()}}),
+        [&](Row& row) {
+          const auto place = static_cast<std::size_t>(row.integer());
+          counts.at(place) = row.integer();
+        }));
+    return counts;
+  });
+}
+
+Result<std::vector<AuditRecord>> SqliteStore::audit_of_group(const std::string& fingerprint, int limit) {
+  return database_->read([&](Connection& connection) -> Result<std::vector<AuditRecord>> {
+    std::vector<AuditRecord> records;
+    SLUICE_CHECK(connection.each(sql::audit_of_group, {{":fingerprint", fingerprint}, {":limit", limit}},
+                                 [&](Row& row) { records.push_back(read_audit(row)); }));
+    return records;
+  });
+}
+
+Result<std::int64_t> SqliteStore::note(const std::string& fingerprint, const Actor& author) {
+  if (auto reason = need_reason(author, "add a note"); !reason) return std::move(reason).error();
+  return database_->write([&](Connection& connection) -> Result<std::int64_t> {
+    SLUICE_TRY(const auto groups, connection.first(sql::failure_group_count, {{":fingerprint", fingerprint}},
+                                                   [](Row& row) { return row.integer(); }));
+    if (groups.value_or(0) == 0) return never_failed(fingerprint);
+    SLUICE_CHECK(record_audit(connection, author,
+                              {clock_(), "note", std::nullopt, fingerprint_detail(fingerprint), *groups}));
+    return *groups;
+  });
+}
+
 Result<std::int64_t> SqliteStore::acknowledge(const std::string& fingerprint, bool known, const Actor& actor) {
   if (auto reason = need_reason(actor, known ? "acknowledge a failure" : "take an acknowledgement back"); !reason) {
     return std::move(reason).error();
@@ -96,13 +146,10 @@ Result<std::int64_t> SqliteStore::acknowledge(const std::string& fingerprint, bo
                                                             {":reason", known ? std::string_view{actor.reason} : ""},
                                                             {":fingerprint", fingerprint}});
     if (!marked) return std::move(marked).error();
-    if (*marked == 0) {
-      return Error{ErrorCode::not_found, Retry::never, "nothing ever failed with the fingerprint '" + fingerprint + "'",
-                   "fingerprint", "list the fingerprints: sluice dlq groups"};
-    }
-    std::string detail = "{\"fingerprint\":" + json::quote(fingerprint) + "}";
-    SLUICE_CHECK(record_audit(
-        connection, actor, {now, known ? "acknowledge" : "unacknowledge", std::nullopt, std::move(detail), *marked}));
+    if (*marked == 0) return never_failed(fingerprint);
+    SLUICE_CHECK(record_audit(connection, actor,
+                              {now, known ? "acknowledge" : "unacknowledge", std::nullopt,
+                               fingerprint_detail(fingerprint), *marked}));
     return *marked;
   });
 }

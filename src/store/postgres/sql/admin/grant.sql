@@ -23,7 +23,8 @@ begin
     grant usage, create on schema core to sluice_owner;
     grant select, insert, update, delete on core.outbox, core.event_handled, core.deployments, core.claims, core.claim_cursors,
         core.subscriptions, core.workers, core.failure_groups, core.operations, core.operation_items, core.keys_in_flight,
-        core.claim_heads, core.patrol, core.patrol_slices, core.stranded, core.sinks, core.audited, core.ladder_samples to sluice_owner;
+        core.claim_heads, core.patrol, core.patrol_slices, core.stranded, core.sinks, core.audited, core.ladder_samples, core.attempts,
+        core.delivery_history to sluice_owner;
     grant select, update on core.settings to sluice_owner;
     grant select on core.secrets to sluice_owner;
     grant select, insert on core.audit to sluice_owner;
@@ -37,7 +38,11 @@ begin
         core.dead_matches(core.outbox, jsonb), core.failure_history_after(core.outbox, bigint, text, text, uuid, int),
         core.outbox_reset(uuid[], bigint, text, text, uuid), core.last_cycle(jsonb),
         core.operation_fits(text, core.operation_items, core.outbox), core.operation_locked(uuid), core.operation_held(uuid, text),
-        core.outbox_partitioned(), core.partition_boundary(), core.partitions(), core.swept_one_by_one(), core.sweep_next(interval, int)
+        core.outbox_partitioned(), core.partition_boundary(), core.partitions(), core.swept_one_by_one(), core.sweep_next(interval, int),
+        core.attempts_record(jsonb, uuid[]), core.attempts_sweep(interval, int), core.histogram_add(text, text),
+        core.outbox_check_edge(uuid, text, text, bigint, boolean, boolean, boolean, boolean),
+        core.outbox_check_tombstone(uuid, text, timestamptz, boolean, boolean), core.outbox_lock(uuid, text), core.outbox_must_wait(uuid, text, boolean, text, text), core.failure_history_note(uuid, jsonb),
+        core.outbox_handlers(uuid)
         to sluice_owner;
     -- To see since when other users' transactions are open; where this is not ours to give, their locks have to do.
     begin
@@ -72,7 +77,7 @@ grant execute on function core.uuid_v7(), core.default_generation(), core.genera
 -- Readers see everything and change nothing.
 grant select on core.outbox, core.event_handled, core.deployments, core.claims, core.claim_cursors, core.audit, core.settings,
     core.subscriptions, core.workers, core.failure_groups, core.operations, core.operation_items, core.keys_in_flight,
-    core.claim_heads, core.patrol, core.patrol_slices, core.stranded, core.sinks, core.ladder_samples
+    core.claim_heads, core.patrol, core.patrol_slices, core.stranded, core.sinks, core.ladder_samples, core.attempts, core.delivery_history
     to sluice_reader, sluice_worker, sluice_operator;
 grant select on sequence core.outbox_seq to sluice_reader, sluice_worker, sluice_operator;
 grant execute on function core.default_generation(), core.generation_exists(bigint), core.payload_text(jsonb, bigint),
@@ -88,9 +93,12 @@ grant execute on function core.outbox_claim(bigint, text, int, interval, bigint,
     core.claim_cursor_advance(text, bigint, text[]), core.claim_holes(bigint, bigint, bigint),
     core.claim_late(bigint, bigint[], bigint[], text[]), core.claim_reserve(text, bigint, bigint, bigint),
     core.patrol_step(text, interval, interval, interval, int),
-    core.ladder_record(bigint, bigint[], float8, bigint, bigint, interval),
+    core.ladder_record(bigint, bigint[], float8, bigint, bigint, interval), core.history_record(jsonb, interval, interval),
     core.outbox_settle(tid[], timestamptz, timestamptz, uuid[], bigint[], bigint[], bigint[], uuid[], bigint[], text[], boolean[], boolean[], interval[], timestamptz[],
                        text[], text[], text[], jsonb[], text[], text[], text[], uuid[], bigint, boolean),
+    core.outbox_settle_recorded(tid[], timestamptz, timestamptz, uuid[], bigint[], bigint[], bigint[], uuid[], bigint[], text[], boolean[], boolean[], interval[],
+                       timestamptz[], text[], text[], text[], jsonb[], text[], text[], text[], uuid[], bigint, boolean, jsonb),
+    core.relay_report_recorded(uuid[], bigint[], text[], text[], boolean[], boolean[], bigint[], text[], text[], text[], jsonb[], jsonb[]),
     core.effect_enter(text, tid[], timestamptz, timestamptz, uuid[], bigint[], text[]), core.effect_enter_relayed(text, uuid[], text[]),
     core.relay_report(uuid[], bigint[], text[], text[], boolean[], boolean[], bigint[], text[], text[], text[], jsonb[]), core.subscribe(bigint, text[], jsonb, text[], text[], text),
     core.worker_announce(text, bigint, text[], text), core.worker_depart(text), core.token_secret(),
@@ -114,12 +122,14 @@ grant insert on core.event_handled to sluice_worker;
 -- audited by a trigger.
 grant execute on function core.outbox_replay(uuid, bigint, text), core.outbox_replay_as(uuid, bigint, text, text, text),
     core.outbox_tombstone(uuid, boolean, text, text, text), core.outbox_discard(uuid, text, text),
-    core.outbox_restore(uuid, text, text), core.generation_allocate(bigint, text, text, text, text),
+    core.outbox_restore(uuid, text, text), core.outbox_schedule(uuid, timestamptz, text, text, text),
+    core.outbox_cancel(uuid, text, text, text), core.outbox_send_to(uuid, text, text, bigint, text, text, text),
+    core.generation_allocate(bigint, text, text, text, text),
     core.generation_move(bigint, text, text, text, text), core.unsubscribe(bigint, text, text, text, text),
     core.outbox_reroute(bigint, bigint, int, text, text, text),
     core.outbox_sweep(interval, interval, interval, interval, int, boolean, text, text, text),
     core.partition_upkeep(interval, interval, interval, interval, int, boolean, text, text, text),
-    core.failure_acknowledge(text, boolean, text, text, text), core.sink_switch(text, text, text, text, text),
+    core.failure_acknowledge(text, boolean, text, text, text), core.failure_note(text, text, text, text), core.sink_switch(text, text, text, text, text),
     core.relay_switch(text, text, text, text, text),
     core.operation_plan(uuid, text, jsonb, uuid[], text, bigint, int, int, int, interval, bigint, text, text, text),
     core.operation_start(uuid, bigint, int, int, int, text, text, text), core.operation_change(uuid, text, int, text, text, text),

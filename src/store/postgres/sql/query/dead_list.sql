@@ -1,5 +1,5 @@
 -- A page of dead letters, newest failure first. Index outbox_dead.
-select id, seq, event_type, event_version, occurred_at, source, target, workspace_id, core.payload_text(payload, 67108864), idempotency_key, trace_context,
+select id, seq, event_type, event_version, occurred_at, source, target, workspace_id, case when $5::boolean then 'null' else core.payload_text(payload, 67108864) end, idempotency_key, trace_context,
        content_class, channel, generation, status, attempts, last_error, failure_class, fingerprint, first_failed_at,
        failure_history, claimed_at, claimed_by, claim_seq, retry_after, ordering_key, published_at, delivered_at, failed_at, deleted_at, progress
 from core.outbox o

@@ -7,7 +7,7 @@ with recursive generations as (
     from generations g
     where g.generation is not null
 )
-select e.id, e.seq, event_type, event_version, occurred_at, source, target, workspace_id, core.payload_text(payload, 67108864), idempotency_key, trace_context,
+select e.id, e.seq, event_type, event_version, occurred_at, source, target, workspace_id, case when $18::boolean then 'null' else core.payload_text(payload, 67108864) end, idempotency_key, trace_context,
        content_class, channel, e.generation, status, attempts, last_error, failure_class, fingerprint, first_failed_at,
        failure_history, claimed_at, claimed_by, claim_seq, retry_after, ordering_key, published_at, delivered_at, failed_at, deleted_at, progress
 from generations g

@@ -1,9 +1,9 @@
--- A page of the events with the numbers $19 in the generations $18, newest first: where it is known which can match at all.
+-- A page of the events with the numbers $20 in the generations $19, newest first: where it is known which can match at all.
 -- Index outbox_scan, once per number.
-select o.id, o.seq, event_type, event_version, occurred_at, source, target, workspace_id, core.payload_text(payload, 67108864), idempotency_key, trace_context,
+select o.id, o.seq, event_type, event_version, occurred_at, source, target, workspace_id, case when $18::boolean then 'null' else core.payload_text(payload, 67108864) end, idempotency_key, trace_context,
        content_class, channel, o.generation, status, attempts, last_error, failure_class, fingerprint, first_failed_at,
        failure_history, claimed_at, claimed_by, claim_seq, retry_after, ordering_key, published_at, delivered_at, failed_at, deleted_at, progress
-from (select distinct n.generation, n.seq from unnest($18::bigint[], $19::bigint[]) as n(generation, seq)) n
+from (select distinct n.generation, n.seq from unnest($19::bigint[], $20::bigint[]) as n(generation, seq)) n
 join core.outbox o on o.generation = n.generation and o.seq = n.seq
 where ($1::bigint is null or o.seq < $1)
   and ($2::text is null or o.status = $2)

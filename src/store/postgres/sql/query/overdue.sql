@@ -15,7 +15,7 @@ pending as (
         select o.id, o.seq, o.generation, o.event_type, o.target, o.channel, o.ordering_key, o.progress, o.published_at as due,
                true as fresh
         from core.outbox o
-        where o.generation = n.generation and o.seq = n.seq and o.status = 'pending' and o.retry_after is null
+        where o.generation = n.generation and o.seq = n.seq and o.status = 'pending' and o.retry_after is null and o.deleted_at is null
           and o.published_at <= now() - $3::interval
         limit 1) o
     union all

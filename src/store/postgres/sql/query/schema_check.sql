@@ -2,13 +2,14 @@
 select 'table core.' || name || ' is missing'
 from unnest(array['outbox', 'event_handled', 'deployments', 'claims', 'claim_cursors', 'audit', 'settings', 'secrets', 'subscriptions',
                   'workers', 'failure_groups', 'operations', 'operation_items', 'keys_in_flight', 'claim_heads', 'patrol', 'patrol_slices',
-                  'stranded', 'sinks', 'audited']) as name
+                  'stranded', 'sinks', 'audited', 'attempts',
+                  'delivery_history']) as name
 where to_regclass('core.' || name) is null
 union all
 select 'index core.' || name || ' is missing or invalid'
 from unnest(array['outbox_scan', 'outbox_waiting', 'outbox_ordering', 'outbox_waiting_keys', 'outbox_keyed',
                   'outbox_dead', 'outbox_dead_groups', 'outbox_dead_kinds', 'outbox_age',
-                  'outbox_tombstones', 'event_handled_pkey', 'claims_expiry', 'operations_running', 'operation_items_in_flight']) as name
+                  'outbox_tombstones', 'event_handled_pkey', 'claims_expiry', 'operations_running', 'operation_items_in_flight', 'attempts_pkey', 'attempts_age']) as name
 where not exists (
     select from pg_index i where i.indexrelid = to_regclass('core.' || name) and i.indisvalid)
 union all

@@ -1,4 +1,4 @@
--- Finished events (delivered, failed, discarded) by generation in a sample of the pages, and which part of all it is, in
+-- Finished events (delivered, failed, discarded or cancelled) by generation in a sample of the pages, and which part of all it is, in
 -- billionths: everything while the table has no more than $1 pages, else about $2 pages, the same ones each time, so that
 -- figures do not flicker. There is always a row.
 with part as materialized (
@@ -10,7 +10,7 @@ with part as materialized (
 seen as (
     select o.generation, count(*) filter (where o.status = 'delivered' and o.deleted_at is null) as delivered,
            count(*) filter (where o.status = 'failed' and o.deleted_at is null) as failed,
-           count(*) filter (where o.status = 'failed' and o.deleted_at is not null) as discarded
+           count(*) filter (where o.status in ('failed', 'pending') and o.deleted_at is not null) as discarded
     from core.outbox o tablesample system ((select p.percent from part p)) repeatable (1)
     group by 1)
 select (p.percent * 10000000)::bigint, s.generation, s.delivered, s.failed, s.discarded

@@ -1,4 +1,4 @@
--- Lifts every refusal of move_hold_claims and move_refuse.
+-- Lifts every refusal of move_hold_claims and move_refuse, and ends the watch of move_watch.
 drop trigger if exists move_hold_claims;
 drop trigger if exists move_refuse_outbox_i;
 drop trigger if exists move_refuse_outbox_u;
@@ -15,3 +15,16 @@ drop trigger if exists move_refuse_sinks_u;
 drop trigger if exists move_refuse_operations_i;
 drop trigger if exists move_refuse_operations_u;
 drop trigger if exists move_refuse_audit_i;
+drop trigger if exists move_watch_outbox_i;
+drop trigger if exists move_watch_outbox_u;
+drop trigger if exists move_watch_outbox_d;
+drop trigger if exists move_watch_event_handled_i;
+drop trigger if exists move_watch_event_handled_u;
+drop trigger if exists move_watch_event_handled_d;
+drop trigger if exists move_watch_audit_i;
+drop trigger if exists move_watch_audit_u;
+drop trigger if exists move_watch_audit_d;
+drop trigger if exists move_watch_attempts_i;
+drop trigger if exists move_watch_attempts_u;
+drop trigger if exists move_watch_attempts_d;
+drop table if exists move_touched;

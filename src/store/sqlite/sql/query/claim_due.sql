@@ -7,7 +7,7 @@ with interest (event_type, prefix, context, channel) as materialized (
 select retry_after as due, seq, claim_seq, attempts, channel, ordering_key, progress,
        id, event_type, event_version, occurred_at, source, target, workspace_id, payload, idempotency_key, trace_context
 from outbox
-where status = 'pending' and retry_after is not null
+where status = 'pending' and deleted_at is null and retry_after is not null
   and generation = :generation and key_blocked = 0
   and retry_after <= :now
   and (:lanes is null or lane = '' or lane in (select value from json_each(:lanes)))

@@ -6,7 +6,7 @@ with interest (event_type, prefix, context, channel) as materialized (
 select published_at as due, seq, claim_seq, attempts, channel, ordering_key, progress,
        id, event_type, event_version, occurred_at, source, target, workspace_id, payload, idempotency_key, trace_context
 from outbox
-where status = 'pending' and retry_after is null
+where status = 'pending' and deleted_at is null and retry_after is null
   and generation = :generation and key_blocked = 0
   and (:interests is null or exists (
     select 1 from interest

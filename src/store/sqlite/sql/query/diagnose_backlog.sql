@@ -3,7 +3,7 @@
 select coalesce(sum(events), 0), min(oldest)
 from (
   select count(*) as events, min(published_at) as oldest
-  from outbox where status = 'pending' and retry_after is null
+  from outbox where status = 'pending' and deleted_at is null and retry_after is null
   union all
   select count(*), min(retry_after)
-  from outbox where status = 'pending' and retry_after is not null and retry_after <= :now)
+  from outbox where status = 'pending' and deleted_at is null and retry_after is not null and retry_after <= :now)

@@ -5,7 +5,7 @@ select id from (
   where ordering_key = :ordering_key and status = 'in_flight' and seq <> :seq
   union all
   select id, 1, seq from outbox as earlier
-  where ordering_key = :ordering_key and status = 'pending' and seq < :seq
+  where ordering_key = :ordering_key and status = 'pending' and deleted_at is null and seq < :seq
     and exists (
       select 1 from subscriptions as s, json_each(s.event_types) as pattern
       where s.generation = earlier.generation

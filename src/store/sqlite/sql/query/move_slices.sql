@@ -13,5 +13,6 @@ from (
   union all select 9, 'audit', printf('%015d', (id - 1) / 2000) from audit group by (id - 1) / 2000
   union all select 10, 'stranded', ''
   union all select 11, 'ladder_samples', ''
-  union all select 12, 'failure_groups', '')
+  union all select 12, 'attempts', substr(recorded_at, 1, 16) from attempts group by substr(recorded_at, 1, 16)
+  union all select 13, 'failure_groups', '')
 order by place, slice

@@ -2,7 +2,7 @@
 -- looked at by a claim, and waits for something else (outbox_due).
 select retry_after
 from outbox
-where status = 'pending' and retry_after is not null
+where status = 'pending' and deleted_at is null and retry_after is not null
   and generation = :generation and key_blocked = 0
   and retry_after > :since
   and (:lanes is null or lane = '' or lane in (select value from json_each(:lanes)))

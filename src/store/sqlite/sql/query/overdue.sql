@@ -24,12 +24,12 @@ from (
   from (
     select * from (
       select id, seq, generation, event_type, target, channel, ordering_key, progress, key_blocked, published_at as due
-      from outbox where status = 'pending' and retry_after is null and published_at <= :due
+      from outbox where status = 'pending' and deleted_at is null and retry_after is null and published_at <= :due
       limit :most)
     union all
     select * from (
       select id, seq, generation, event_type, target, channel, ordering_key, progress, key_blocked, retry_after
-      from outbox where status = 'pending' and retry_after is not null and retry_after <= :due
+      from outbox where status = 'pending' and deleted_at is null and retry_after is not null and retry_after <= :due
       limit :most)) as waiting) as late
 where handler_name is not null
   and (ordering_key is null or (
@@ -38,7 +38,7 @@ where handler_name is not null
       where held.ordering_key = late.ordering_key and held.status = 'in_flight')
     and not exists (
       select 1 from outbox as first
-      where first.ordering_key = late.ordering_key and first.status = 'pending' and first.seq < late.seq and exists (
+      where first.ordering_key = late.ordering_key and first.status = 'pending' and first.deleted_at is null and first.seq < late.seq and exists (
         select 1 from subscriptions as s, json_each(s.event_types) as pattern
         where s.generation = first.generation
           and (s.context is null or first.target is null or s.context = first.target)

@@ -17,7 +17,7 @@ select generation, key_blocked, retry_after, seq,
                    select s.handler_name from outbox_subscribers as s where s.seq = outbox.seq))))
        else 0 end
 from outbox
-where status = 'pending' and retry_after is not null
+where status = 'pending' and deleted_at is null and retry_after is not null
   and (generation, key_blocked, retry_after, seq) > (:generation, :blocked, :place, :seq)
 order by generation, key_blocked, retry_after, seq
 limit :limit

@@ -1,5 +1,5 @@
--- failed -> pending in place: what failed goes into failure_history, which keeps its first entry
--- and the latest ones up to settings.failure_history_max. claim_seq is not reset. A channel composed
+-- failed -> pending in place, or delivered -> pending when it is sent again: what was goes into failure_history, which
+-- keeps its first entry and the latest ones up to settings.failure_history_max. claim_seq is not reset. A channel composed
 -- from the old generation follows the event to the new one. outbox_failure_end counts it.
 update outbox
 set status = 'pending', generation = :new_generation, retry_after = :now, attempts = 0,
@@ -30,4 +30,4 @@ set status = 'pending', generation = :new_generation, retry_after = :now, attemp
         order by entry.key)
       where key = 0 or key > entries - max(2, coalesce(
         (select cast(settings.value as integer) from settings where settings.key = 'failure_history_max'), 50)))
-where id = :id and status = 'failed' and deleted_at is null
+where id = :id and status = :from and deleted_at is null

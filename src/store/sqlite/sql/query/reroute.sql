@@ -7,8 +7,8 @@ set generation = :to, retry_after = coalesce(retry_after, :now), progress = null
       then 'outbox_gen_' || :to || substr(channel, length('outbox_gen_' || generation) + 1)
       else channel end
 where seq in (
-  select seq from outbox where status = 'pending' and retry_after is null and generation = :from
+  select seq from outbox where status = 'pending' and deleted_at is null and retry_after is null and generation = :from
   union all
-  select seq from outbox where status = 'pending' and retry_after is not null and generation = :from
+  select seq from outbox where status = 'pending' and deleted_at is null and retry_after is not null and generation = :from
   order by 1
   limit :limit)

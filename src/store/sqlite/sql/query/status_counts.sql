@@ -3,11 +3,11 @@
 select generation, status, sum(events), sum(waiting), min(oldest)
 from (
   select generation, 'pending' as status, count(*) as events, 0 as waiting, min(occurred_at) as oldest
-  from outbox where status = 'pending' and retry_after is null
+  from outbox where status = 'pending' and deleted_at is null and retry_after is null
   group by generation
   union all
   select generation, 'pending', count(*), count(*) filter (where retry_after > :now), min(occurred_at)
-  from outbox where status = 'pending' and retry_after is not null
+  from outbox where status = 'pending' and deleted_at is null and retry_after is not null
   group by generation
   union all
   select generation, 'in_flight', count(*), 0, min(occurred_at)

@@ -4,5 +4,5 @@ set lane = '',
     progress = nullif((
       select json_group_array(json(waiting.value)) from json_each(progress) as waiting
       where waiting.value ->> 'handler' <> :handler_name), '[]')
-where status = 'pending' and retry_after is not null and generation = :generation
+where status = 'pending' and deleted_at is null and retry_after is not null and generation = :generation
   and exists (select 1 from json_each(progress) as waiting where waiting.value ->> 'handler' = :handler_name)

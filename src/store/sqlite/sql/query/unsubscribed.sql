@@ -2,10 +2,10 @@
 select generation, event_type, target, count(*), min(occurred_at)
 from (
   select generation, event_type, target, channel, occurred_at
-  from outbox where status = 'pending' and retry_after is null
+  from outbox where status = 'pending' and deleted_at is null and retry_after is null
   union all
   select generation, event_type, target, channel, occurred_at
-  from outbox where status = 'pending' and retry_after is not null) as waiting
+  from outbox where status = 'pending' and deleted_at is null and retry_after is not null) as waiting
 where not exists (
   select 1 from subscriptions as s, json_each(s.event_types) as pattern
   where s.generation = waiting.generation

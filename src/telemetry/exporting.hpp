@@ -1,0 +1,39 @@
+// Exporting: what sends traces and metrics to a collector. The seam between those who have them and the protocol.
+#pragma once
+
+#include <cstdint>
+#include <stop_token>
+
+#include <sluice/time.hpp>
+#include <sluice/tracer.hpp>
+#include "telemetry/metrics.hpp"
+
+namespace sluice::telemetry {
+
+struct SpanCounts {
+  std::int64_t exported = 0;
+  std::int64_t dropped = 0;  ///< no room for them, or the collector did not take them
+  std::int64_t queued = 0;
+};
+
+/// Thread-safety: everything but stop() from any thread.
+class Exporting {
+ public:
+  Exporting() = default;
+  virtual ~Exporting() = default;
+  Exporting(const Exporting&) = delete;
+  Exporting& operator=(const Exporting&) = delete;
+
+  /// None: traces are not exported. Valid as long as this is, also after stop().
+  [[nodiscard]] virtual Tracer* tracer() = 0;
+  [[nodiscard]] virtual SpanCounts span_counts() const = 0;
+
+  [[nodiscard]] virtual bool exports_metrics() const = 0;
+  /// Sends them as they are now; how long to rest before the next time. What fails is logged.
+  virtual Duration send_metrics(const Registry& registry, const std::stop_token& stop) = 0;
+
+  /// Sends what waits, within a moment. Returns at once when that was done before.
+  virtual void stop() = 0;
+};
+
+}  // namespace sluice::telemetry

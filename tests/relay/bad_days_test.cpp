@@ -1,0 +1,119 @@
+// What goes wrong on the side of the broker: one clear sentence, and nothing is lost.
+#include "ops/relay.hpp"
+#include "tests/relay/relay_fixture.hpp"
+
+namespace sluice::test {
+namespace {
+
+using store::RelayState;
+using testing::HasSubstr;
+
+class RelayBadDay : public RelayTest {
+ protected:
+  [[nodiscard]] ops::RelaySettings settings() const { return {.kind = kind_name(), .shards = 4, .ack_wait = 5s}; }
+  /// A process that relays through this broker.
+  std::unique_ptr<DeliveringProcess> relaying_to(broker::Broker& broker) {
+    auto options = relaying_options("relayer");
+    options.broker = terms(broker, true);
+    return std::make_unique<DeliveringProcess>(open_store(database_.url()), std::vector<runtime::RegisteredHandler>{},
+                                               options);
+  }
+  static std::string trouble_of(DeliveringProcess& process) {
+    eventually([&] { return process->trouble().has_value(); });
+    return process->trouble()->message;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Brokers, RelayBadDay, testing::Values(Kind::nats, Kind::redis),
+                         [](const auto& tested) { return tested.param == Kind::nats ? "nats" : "redis"; });
+
+TEST_P(RelayBadDay, ABrokerThatIsAwayAtTheStartIsUsedWhenItComes) {
+  Journal journal;
+  turn(RelayState::on);
+  server_.stop();
+  const auto refused = ops::relay_on(store(), *admin_, settings(), kOperator);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::unavailable);
+  EXPECT_THAT(refused.error().message, HasSubstr("cannot connect to"));
+  auto consumers = consuming("consumers", {journalling("search.indexer", journal)});
+  auto relay = relaying();
+  const Uuid id = publish_one(store());
+  EXPECT_THAT(trouble_of(*relay), HasSubstr("cannot connect to"));
+  EXPECT_EQ(store().get_event(id)->status, Status::pending);
+  server_.start();
+  journal.await("search.indexer", id);
+  eventually([&] { return store().get_event(id)->status == Status::delivered; });
+  EXPECT_EQ(store().get_event(id)->attempts, 0);
+}
+
+TEST_P(RelayBadDay, WrongCredentialsAreSaidAndTheSwitchStaysAsItWas) {
+  Server guarded{GetParam(), "authorization { user: sluice, password: hush }", {"--requirepass", "hush"}};
+  const auto wrong =
+      opened({.urls = {guarded.url()}, .user = GetParam() == Kind::nats ? "sluice" : "", .password = "no"});
+  const auto refused = ops::relay_on(store(), *wrong, settings(), kOperator);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::forbidden);
+  EXPECT_THAT(refused.error().message, HasSubstr("refuses these credentials"));
+  EXPECT_EQ(store().relay()->state, RelayState::off);
+
+  Journal journal;
+  turn(RelayState::on);
+  auto consumers = consuming("consumers", {journalling("search.indexer", journal)});
+  auto relay = relaying_to(*wrong);
+  const Uuid id = publish_one(store());
+  EXPECT_THAT(trouble_of(*relay), HasSubstr("refuses these credentials"));
+  EXPECT_EQ(store().get_event(id)->status, Status::pending);
+}
+
+TEST_P(RelayBadDay, AMessageThatIsTooLargeBecomesADeadLetterThatNamesTheLimit) {
+  Server narrow{GetParam(), "max_payload: 2048", {"--proto-max-bulk-len", "1048576"}};
+  const auto broker = opened({.urls = {narrow.url()}});
+  ASSERT_TRUE(broker->ensure({}));
+  const Subscription wanted{"search.indexer", {"*"}, std::nullopt, std::nullopt};
+  ASSERT_TRUE(store().subscribe(1, std::span{&wanted, 1}, "test"));
+  turn(RelayState::on);
+  auto relay = relaying_to(*broker);
+  EnvelopeDraft draft = a_draft();
+  draft.payload = R"({"text":")" + std::string(GetParam() == Kind::nats ? 4'000 : 1'200'000, 'x') + R"("})";
+  store::NewEvent large = an_event();
+  large.envelope = EventEnvelope::make(draft, {.payload_bytes = 2'000'000}).value();
+  sql("update core.settings set value = '2000000' where key = 'payload_max_bytes'");
+  const Uuid id = publish_one(store(), large);
+  const Uuid small = publish_one(store());
+  eventually([&] { return store().get_event(id)->status == Status::failed; });
+  EXPECT_THAT(store().get_event(id)->last_error.value_or(""), HasSubstr("BrokerRefused"));
+  EXPECT_THAT(store().get_event(id)->last_error.value_or(""),
+              HasSubstr(GetParam() == Kind::nats ? "2048 bytes: max_payload" : "1048576: proto-max-bulk-len"));
+  eventually([&] { return store().get_event(small)->status == Status::delivered; });
+}
+
+TEST_P(RelayBadDay, WithoutAStreamEventsWaitUntilThereIsOne) {
+  if (GetParam() == Kind::redis) GTEST_SKIP() << "a stream of Redis comes with its first message";
+  const Server bare{GetParam()};
+  const auto broker = opened({.urls = {bare.url()}});
+  const Subscription wanted{"search.indexer", {"*"}, std::nullopt, std::nullopt};
+  ASSERT_TRUE(store().subscribe(1, std::span{&wanted, 1}, "test"));
+  turn(RelayState::on);
+  auto relay = relaying_to(*broker);
+  const Uuid id = publish_one(store());
+  EXPECT_THAT(trouble_of(*relay), HasSubstr("there is no JetStream stream SLUICE"));
+  EXPECT_NE(store().get_event(id)->status, Status::delivered);
+  const auto made = ops::relay_on(store(), *broker, settings(), kOperator);
+  ASSERT_TRUE(made) << made.error().message;
+  eventually([&] { return store().get_event(id)->status == Status::delivered; });
+  EXPECT_EQ(store().get_event(id)->attempts, 0);
+}
+
+TEST(RelayStream, OneThatTakesOtherSubjectsIsRefused) {
+  const NatsServer server;
+  const auto other = opened({.urls = {server.url()}, .prefix = "SLUICE"});
+  ASSERT_TRUE(other->ensure({})) << "the stream SLUICE, for subjects of its own";
+  const auto broker = opened({.urls = {server.url()}});
+  const auto refused = broker->ensure({});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::conflict);
+  EXPECT_EQ(refused.error().message, "the stream SLUICE takes SLUICE.>, not sluice.>");
+  EXPECT_THAT(refused.error().hint, HasSubstr("nats stream edit SLUICE"));
+}
+
+}  // namespace
+}  // namespace sluice::test
