@@ -71,13 +71,14 @@ class [[nodiscard]] Result {
     assert(has_value());
     return std::get<0>(state_);
   }
-  T&& value() && {
+  /// By value: a loop over `f().value()` must not outlive what it goes over.
+  T value() && {
     assert(has_value());
     return std::get<0>(std::move(state_));
   }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
-  T&& operator*() && { return std::move(*this).value(); }
+  T operator*() && { return std::move(*this).value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 

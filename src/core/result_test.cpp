@@ -1,7 +1,10 @@
 #include <gtest/gtest.h>
 #include <memory>
 #include <set>
+#include <string>
 #include <string_view>
+#include <type_traits>
+#include <vector>
 
 #include <sluice/result.hpp>
 
@@ -30,6 +33,16 @@ TEST(Result, MovesOutWhatCannotBeCopied) {
   Result<std::unique_ptr<int>> owned = std::make_unique<int>(3);
   const std::unique_ptr<int> taken = std::move(owned).value();
   EXPECT_EQ(*taken, 3);
+}
+
+// A reference into it would be gone before the first round.
+TEST(Result, ALoopOverAnAnswerKeepsItAlive) {
+  const auto answer = [] { return Result<std::vector<std::string>>{{std::string(40, 'a'), std::string(40, 'b')}}; };
+  std::string all;
+  for (const std::string& each : answer().value()) all += each;
+  for (const std::string& each : *answer()) all += each;
+  EXPECT_EQ(all, std::string(40, 'a') + std::string(40, 'b') + std::string(40, 'a') + std::string(40, 'b'));
+  static_assert(std::is_same_v<decltype(answer().value()), std::vector<std::string>>);
 }
 
 TEST(ErrorCode, EveryCodeHasItsOwnName) {

@@ -159,6 +159,9 @@ TEST_F(HistoryLogTest, AReplayCountsFromTheReplay) {
   EXPECT_EQ(all.replayed, 1);
   EXPECT_TRUE(all.first.empty());
   EXPECT_TRUE(all.later.empty());
+  ASSERT_EQ(all.replays.count(), 1);
+  EXPECT_GE(all.replays.quantile(1), 5s - 5s / 64);
+  EXPECT_LT(all.replays.quantile(1), 1h);
   EXPECT_EQ(metrics.delivery.handled_latency->snapshot().count(), 0U);
   EXPECT_EQ(metrics.delivery.replay_latency->snapshot().count(), 1U);
   EXPECT_THAT(attempts(ids[0]), SizeIs(2)) << "a success after a failure, whatever lay between";
