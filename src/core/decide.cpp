@@ -199,10 +199,32 @@ Settlement expire_several(const ExpiredAttempt& attempt, const PolicyOf& policy_
   return settlement;
 }
 
+// Handlers that want the event and are hosted elsewhere: the lost worker has not run them, so from now on each is counted
+// by itself. Empty: there are none, or it is not known what the worker hosted.
+std::vector<HandlerProgress> apart(const ExpiredAttempt& attempt) {
+  const auto here = [&](const std::string& handler) { return attempt.hosted.contains(handler); };
+  const auto& wanted = attempt.wanted;
+  std::vector<HandlerProgress> each;
+  if (std::none_of(wanted.begin(), wanted.end(), here) || std::all_of(wanted.begin(), wanted.end(), here)) return each;
+  for (const std::string& handler : wanted) {
+    HandlerProgress one;
+    one.handler_name = handler;
+    one.due = attempt.claimed_at;
+    if (here(handler)) one.attempts = attempt.attempts;
+    each.push_back(std::move(one));
+  }
+  return each;
+}
+
 }  // namespace
 
 Settlement expire(const ExpiredAttempt& attempt, const RetryPolicy& policy, const PolicyOf& policy_of) {
   if (!attempt.progress.empty()) return expire_several(attempt, policy_of);
+  if (const std::vector<HandlerProgress> each = apart(attempt); !each.empty()) {
+    ExpiredAttempt several = attempt;
+    several.progress = each;
+    return expire_several(several, policy_of);
+  }
   Settlement settlement = settle(attempt.attempts, Outcome::expired(), policy, attempt.uniform01);
   add_expiry(settlement, attempt.last_error, attempt.error_class, attempt.fingerprint);
   return settlement;

@@ -54,7 +54,8 @@ struct ExpiredAttempt {
   std::string_view last_error;  ///< of the row, like the next two; empty: nothing failed since the last replay
   std::string_view error_class;
   std::string_view fingerprint;
-  const HandlerNames& hosted;  ///< handlers of the worker that held the claim; empty: not known
+  std::span<const std::string> wanted;  ///< the subscribed handlers that want the event; empty: not known
+  const HandlerNames& hosted;           ///< handlers of the worker that held the claim; empty: not known
   const HandlerNames& served;  ///< handlers that some live worker hosts
   Timestamp claimed_at{};
   Timestamp now{};

@@ -248,6 +248,7 @@ struct Expired {
   std::string last_error;
   std::string error_class;
   std::string fingerprint;
+  std::vector<std::string> wanted;
   HandlerNames hosted;
   HandlerNames served;
   int most_attempts = 5;
@@ -256,7 +257,7 @@ Settlement expire(const Expired& made) {
   RetryPolicy most = policy();
   most.max_attempts = made.most_attempts;
   return expire(ExpiredAttempt{made.attempts, made.progress, made.last_error, made.error_class, made.fingerprint,
-                               made.hosted, made.served, kNow - 5min, kNow, 0.5},
+                               made.wanted, made.hosted, made.served, kNow - 5min, kNow, 0.5},
                 most, [&](const std::string&) { return most; });
 }
 
@@ -340,6 +341,38 @@ TEST(Expire, OnlyHandlersOfTheLostWorkerThatWereDueAreCounted) {
   EXPECT_EQ(settlement.progress[2], progress_of("b.elsewhere", 1));
   EXPECT_TRUE(settlement.counts_attempt);
   EXPECT_EQ(settlement.not_before, kNow - 10min) << "the one elsewhere is due";
+}
+
+// A process that hosts one handler of an event dies: the other handler, which may have a single attempt, never ran.
+TEST(Expire, AHandlerThatIsHostedElsewhereIsNotCounted) {
+  const Expired made{.wanted = {"a.lost", "b.elsewhere"}, .hosted = {"a.lost"}, .served = {"b.elsewhere"}};
+  const Settlement settlement = expire(made);
+  EXPECT_EQ(settlement.next, Status::pending);
+  EXPECT_EQ(settlement.cause, Cause::expire);
+  EXPECT_TRUE(settlement.counts_attempt);
+  EXPECT_EQ(settlement.last_error, "ClaimExpired: claim expired");
+  ASSERT_EQ(settlement.progress.size(), 2U);
+  EXPECT_EQ(settlement.progress[0].handler_name, "a.lost");
+  EXPECT_EQ(settlement.progress[0].attempts, 1);
+  EXPECT_EQ(settlement.progress[0].due, kNow + 1s);
+  EXPECT_EQ(settlement.progress[1].handler_name, "b.elsewhere");
+  EXPECT_EQ(settlement.progress[1].attempts, 0);
+  EXPECT_LE(settlement.progress[1].due, kNow) << "it need not wait for the other's retry";
+}
+
+TEST(Expire, OutOfAttemptsByExpiriesItStillWaitsForTheFirstTryElsewhere) {
+  Expired made{.attempts = 4, .wanted = {"a.lost", "b.elsewhere"}, .hosted = {"a.lost"}, .served = {"b.elsewhere"}};
+  const Settlement settlement = expire(made);
+  EXPECT_EQ(settlement.next, Status::pending);
+  EXPECT_TRUE(settlement.progress.at(0).out_of_attempts);
+  made.served = {};
+  EXPECT_EQ(expire(made).next, Status::failed);
+}
+
+TEST(Expire, WhoHostsAllThatWantItOrNobodyKnownCountsOnTheRow) {
+  EXPECT_TRUE(expire(Expired{.wanted = {"a.one", "a.two"}, .hosted = {"a.one", "a.two"}}).progress.empty());
+  EXPECT_TRUE(expire(Expired{.wanted = {"a.one", "a.two"}, .hosted = {}}).progress.empty());
+  EXPECT_TRUE(expire(Expired{.wanted = {"a.one"}, .hosted = {"a.one", "b.other"}}).progress.empty());
 }
 
 TEST(Expire, SomebodyIsCountedAlsoWhenNobodyFits) {

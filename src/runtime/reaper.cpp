@@ -65,7 +65,7 @@ std::vector<Attempt> expired_attempts(const store::ExpiredClaim& claim, const Se
 /// Who is subscribed, and who hosts what: read once for a batch of claims.
 struct Reaper::Surroundings {
   std::vector<store::WorkerRecord> workers;
-  std::map<Generation, HandlerNames> subscribed;  ///< of generations in which some event waits for particular handlers
+  std::map<Generation, std::vector<Subscription>> subscriptions;
   std::optional<store::RegistryVersion> version;
 };
 
@@ -88,12 +88,12 @@ Result<Reaper::Surroundings> Reaper::look_around(const std::vector<store::Expire
   if (!workers) return std::move(workers).error();
   around.workers = *std::move(workers);
   for (const store::ExpiredClaim& claim : claims) {
-    if (claim.progress.empty() || around.subscribed.contains(claim.generation)) continue;
+    if (around.subscriptions.contains(claim.generation)) continue;
     SLUICE_TRY(const auto registry, registry_.registry(claim.generation));
     // All generations share one version. The oldest that was read is what the decisions are based on.
     around.version = std::min(around.version.value_or(registry.version), registry.version);
-    HandlerNames& names = around.subscribed[claim.generation];
-    for (const auto& record : registry.subscriptions) names.insert(record.subscription.handler_name);
+    auto& subscriptions = around.subscriptions[claim.generation];
+    for (const auto& record : registry.subscriptions) subscriptions.push_back(record.subscription);
   }
   return around;
 }
@@ -131,12 +131,17 @@ store::SettleItem Reaper::decide(const store::ExpiredClaim& claim, const Surroun
     const bool alive = worker.seen_at >= claim.seen_at - options_.alive_within;
     if (alive && worker.generation == claim.generation) served.insert(worker.handlers.begin(), worker.handlers.end());
   }
+  HandlerNames subscribed;
+  std::vector<std::string> wanted;
+  const Route route{claim.event_type, claim.target, claim.channel};
+  for (const Subscription& subscription : around.subscriptions.at(claim.generation)) {
+    subscribed.insert(subscription.handler_name);
+    if (subscription.matches(route)) wanted.push_back(subscription.handler_name);
+  }
   // A handler that nobody subscribes any more would never be tried: nothing may wait for it.
   std::vector<HandlerProgress> progress = claim.progress;
-  if (const auto known = around.subscribed.find(claim.generation); known != around.subscribed.end()) {
-    std::erase_if(progress, [&](const HandlerProgress& one) { return !known->second.contains(one.handler_name); });
-  }
-  // Which of its handlers the event is for is not known: the most patient one decides.
+  std::erase_if(progress, [&](const HandlerProgress& one) { return !subscribed.contains(one.handler_name); });
+  // Which of its handlers ran is not known: the most patient one decides.
   std::optional<RetryPolicy> policy;
   for (const std::string& handler : hosted) {
     RetryPolicy own = policy_of(handler);
@@ -148,6 +153,7 @@ store::SettleItem Reaper::decide(const store::ExpiredClaim& claim, const Surroun
        .last_error = claim.last_error,
        .error_class = claim.error_class,
        .fingerprint = claim.fingerprint,
+       .wanted = wanted,
        .hosted = hosted,
        .served = served,
        .claimed_at = claim.claimed_at,

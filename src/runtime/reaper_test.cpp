@@ -211,6 +211,45 @@ TEST_F(ReaperTest, WhatIsKnownStaysWhileOthersHaveAttemptsLeft) {
   EXPECT_EQ(event.progress[1].attempts, 0) << "it was not in the hands of the worker that died";
 }
 
+// The other handler has a single attempt and is hosted by a process that lives: it runs, and the event is delivered.
+TEST_F(ReaperTest, AHandlerOfAnotherProcessLosesNoAttemptToAWorkerThatDied) {
+  ScriptedHandler lost;
+  lost.name = "billing.meter";
+  ScriptedHandler alive;
+  alive.name = "worlds.indexer";
+  alive.retry.max_attempts = 1;
+  WorkerOptions elsewhere = worker_options();
+  elsewhere.identity = "other:1";
+  TestWorker second{*store, alive.handlers(), {}, elsewhere};
+  TestWorker first{*store, lost.handlers()};
+  const auto ids = store.publish(test::events(1));
+  store::ClaimRequest request;
+  request.worker = "test:1/0";
+  request.handlers = {"billing.meter"};
+  ASSERT_EQ(store->claim(request)->size(), 1U);
+  clock.advance(301s);
+  EXPECT_EQ(step().retried, 1);
+  ASSERT_TRUE(second.step());
+  EXPECT_EQ(alive.delivered().size(), 1U);
+  clock.advance(10s);
+  ASSERT_TRUE(first.step());
+  EXPECT_EQ(store.event(ids[0]).status, Status::delivered);
+}
+
+// Of several handlers in a lost worker only those that want the event can have run.
+TEST_F(ReaperTest, AnExpiryIsNotCountedAgainstAHandlerThatDoesNotWantTheEvent) {
+  const std::vector<Subscription> both{{"billing.meter", {"bill.*"}, {}, {}}, {"worlds.indexer", {"scan.*"}, {}, {}}};
+  ASSERT_TRUE(store->subscribe(1, both));
+  ASSERT_TRUE(store->announce({"other:1", kFirstGeneration, {"billing.meter"}, "", {}, {}}));
+  const auto ids = store.publish({test::an_event("bill.sent")});
+  store::ClaimRequest request;
+  request.worker = "other:1";
+  ASSERT_EQ(store->claim(request)->size(), 1U);
+  clock.advance(301s);
+  EXPECT_EQ(step().retried, 1);
+  EXPECT_TRUE(store.event(ids[0]).progress.empty()) << "one handler wants it: the row counts";
+}
+
 TEST_F(ReaperTest, NothingWaitsForAHandlerThatWasUnsubscribedMeanwhile) {
   ScriptedHandler failing{always(a_timeout())};
   failing.name = "billing.meter";

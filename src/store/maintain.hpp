@@ -33,6 +33,9 @@ struct ExpiredClaim {
   std::string last_error;  ///< of the row, like the next two; empty: nothing failed since the last replay
   std::string error_class;
   std::string fingerprint;
+  std::string event_type;  ///< with the next two: its route
+  std::optional<std::string> target;
+  std::string channel;
 };
 
 struct RetentionReport {

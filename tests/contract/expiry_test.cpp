@@ -42,6 +42,23 @@ TEST_P(ExpiryContract, AClaimExpiresAfterItsOwnTtl) {
   EXPECT_EQ(expired[0].attempts, 0);
 }
 
+TEST_P(ExpiryContract, AnExpiredClaimTellsItsRoute) {
+  EnvelopeDraft draft = test::a_draft("scan.completed");
+  draft.target = "worlds";
+  publish(an_event(draft));
+  publish();
+  claim(request_for("w1"));
+  for (const auto& claims : {must(store().claims_held_by("w1", 10)), (age(301s), must(store().expired_claims(10)))}) {
+    ASSERT_THAT(claims, SizeIs(2));
+    for (const auto& one : claims) {
+      const EventRecord known = event(one.claim.event_id);
+      EXPECT_EQ(one.event_type, known.envelope.event_type());
+      EXPECT_EQ(one.target, known.envelope.target());
+      EXPECT_EQ(one.channel, known.channel);
+    }
+  }
+}
+
 TEST_P(ExpiryContract, SettledClaimsDoNotExpire) {
   publish(events(3));
   const auto claimed = claim();
@@ -250,7 +267,7 @@ TEST_P(ExpiryContract, WhatIsKnownOfEachHandlerOutlivesAnExpiry) {
   progress.back().handler_name = "memory.reader";
   taken_back.settlement =
       expire({expired[0].attempts, progress, expired[0].last_error, expired[0].error_class, expired[0].fingerprint,
-              hosted, served, expired[0].claimed_at, expired[0].seen_at, 0.5},
+              {}, hosted, served, expired[0].claimed_at, expired[0].seen_at, 0.5},
              minute_retries(), [](const std::string&) { return minute_retries(); });
   EXPECT_EQ(must(store().settle(std::vector{taken_back})).settled, 1);
   const EventRecord after = event(id);

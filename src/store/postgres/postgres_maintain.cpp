@@ -28,6 +28,9 @@ std::vector<ExpiredClaim> claims_of(const pq::Rows& rows) {
     expired.last_error = rows.optional_text(row, 9).value_or("");
     expired.error_class = rows.optional_text(row, 10).value_or("");
     expired.fingerprint = rows.optional_text(row, 11).value_or("");
+    expired.event_type = rows.text(row, 12);
+    expired.target = rows.optional_text(row, 13);
+    expired.channel = rows.text(row, 14);
     return expired;
   });
 }

@@ -62,6 +62,9 @@ ExpiredClaim claim_in(Row& row, Timestamp now) {
   claim.last_error = row.text();
   claim.error_class = row.text();
   claim.fingerprint = row.text();
+  claim.event_type = row.text();
+  claim.target = row.optional_text();
+  claim.channel = row.text();
   return claim;
 }
 
