@@ -18,7 +18,8 @@ Result<void> check_positive(Duration duration, const char* field) {
   return invalid(field, std::string{field} + " must be longer than zero");
 }
 
-// Expired claims are counted against the most patient of the hosted handlers.
+// For expired claims of handlers that are hosted elsewhere: whoever hosts them may be as patient as the most patient one here,
+// and a process whose own handlers have one attempt fails nobody else's events after one.
 RetryPolicy reaper_policy(const std::vector<std::unique_ptr<WorkerPool>>& pools) {
   std::optional<RetryPolicy> policy;
   for (const auto& pool : pools) {
@@ -28,7 +29,9 @@ RetryPolicy reaper_policy(const std::vector<std::unique_ptr<WorkerPool>>& pools)
       if (!policy || own.max_attempts > policy->max_attempts) policy = own;
     }
   }
-  return policy.value_or(RetryPolicy{});
+  RetryPolicy patient = policy.value_or(RetryPolicy::standard());
+  patient.max_attempts = std::max(patient.max_attempts, RetryPolicy::standard().max_attempts);
+  return patient;
 }
 
 std::vector<Subscription> subscriptions_of(const std::vector<PoolOptions>& pools) {
