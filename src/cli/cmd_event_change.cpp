@@ -21,18 +21,26 @@ struct Told {
 };
 using MakeChange = std::function<Result<Told>(store::Administering&, const Uuid&, const store::Actor&)>;
 
-Result<Exit> change_event(Session& session, const std::string& verb, const MakeChange& make) {
+/// What is done to the event, before and behind its name: `run … now`.
+struct Change {
+  std::string before;
+  std::string behind{};
+
+  [[nodiscard]] std::string of(const std::string& event) const { return before + ' ' + event + behind; }
+};
+
+Result<Exit> change_event(Session& session, const Change& change, const MakeChange& make) {
   SLUICE_CHECK(check_reason(session));
-  SLUICE_CHECK(check_answerable(session, verb + " it"));
+  SLUICE_CHECK(check_answerable(session, change.of("it")));
   SLUICE_TRY(const auto opened, session.open_existing());
   SLUICE_TRY(const auto id, event_argument(session.arguments(), *opened.store));
   if (session.dry_run()) {
     SLUICE_TRY(const auto event, ops::find_event(*opened.store, id));
     session.out() << id.to_string() << " is " << name(event.status) << '\n';
-    session.note("dry run: would " + verb + " it");
+    session.note("dry run: would " + change.of("it"));
     return Exit::ok;
   }
-  SLUICE_TRY(const auto agreed, confirm(session, verb + " event " + id.to_string()));
+  SLUICE_TRY(const auto agreed, confirm(session, change.of("event " + id.to_string())));
   if (!agreed) return declined(session);
   SLUICE_TRY(const auto told, make(*opened.store, id, session.actor(opened.config)));
   if (session.format() == Format::table) {
@@ -44,7 +52,7 @@ Result<Exit> change_event(Session& session, const std::string& verb, const MakeC
 }
 
 Result<Exit> run_event_now(Session& session) {
-  return change_event(session, "run now", [](auto& store, const Uuid& id, const auto& actor) -> Result<Told> {
+  return change_event(session, {"run", " now"}, [](auto& store, const Uuid& id, const auto& actor) -> Result<Told> {
     SLUICE_TRY(const auto done, ops::run_now(store, id, actor));
     return Told{ops::to_json(done), "is due: the next free worker takes it"};
   });
@@ -53,21 +61,21 @@ Result<Exit> run_event_now(Session& session) {
 Result<Exit> reschedule_event(Session& session) {
   const auto at = session.arguments().value("--at");
   if (!at) return invalid("--at", "--at is required: a time, or a duration from now like 2h");
-  return change_event(session, "reschedule", [&at](auto& store, const Uuid& id, const auto& actor) -> Result<Told> {
+  return change_event(session, {"reschedule"}, [&at](auto& store, const Uuid& id, const auto& actor) -> Result<Told> {
     SLUICE_TRY(const auto done, ops::reschedule(store, id, *at, actor, "--at"));
     return Told{ops::to_json(done), "is scheduled for " + clock_text(*done.due)};
   });
 }
 
 Result<Exit> cancel_event(Session& session) {
-  return change_event(session, "cancel", [](auto& store, const Uuid& id, const auto& actor) -> Result<Told> {
+  return change_event(session, {"cancel"}, [](auto& store, const Uuid& id, const auto& actor) -> Result<Told> {
     SLUICE_TRY(const auto done, ops::cancel_event(store, id, actor));
     return Told{ops::to_json(done), "is cancelled; `sluice event restore` takes that back"};
   });
 }
 
 Result<Exit> restore_one_event(Session& session) {
-  return change_event(session, "restore", [](auto& store, const Uuid& id, const auto& actor) -> Result<Told> {
+  return change_event(session, {"restore"}, [](auto& store, const Uuid& id, const auto& actor) -> Result<Told> {
     SLUICE_CHECK(ops::restore_event(store, id, actor));
     SLUICE_TRY(const auto event, ops::find_event(store, id));
     return Told{ops::discarded_json(id, false), restored_words(event)};
@@ -81,7 +89,7 @@ Result<Exit> resend_event(Session& session) {
   if (const auto text = session.arguments().value("--to-generation")) {
     SLUICE_TRY(generation, parse_generation(*text, "--to-generation"));
   }
-  return change_event(session, "send to " + *handler + " again",
+  return change_event(session, {"send", " to " + *handler + " again"},
                       [&](auto& store, const Uuid& id, const auto& actor) -> Result<Told> {
                         SLUICE_TRY(const auto report, ops::resend_event(store, {id, *handler, generation}, actor));
                         return Told{ops::to_json(report), "is pending in generation " +

@@ -78,6 +78,7 @@ TEST_F(Events, AChangeIsAskedFor) {
   const std::string id = test::id_of(1).to_string();
   EXPECT_EQ(sluice_({"event", "cancel", id, "--yes"}).exit, Exit::usage) << "no reason";
   EXPECT_THAT(sluice_({"event", "cancel", id, "--reason", "why"}).err, HasSubstr("pass --yes to cancel it"));
+  EXPECT_THAT(sluice_({"event", "run-now", id, "--reason", "why"}).err, HasSubstr("pass --yes to run it now"));
   EXPECT_THAT(sluice_({"event", "cancel", id, "--reason", "why", "--dry-run"}).err, HasSubstr("would cancel it"));
   EXPECT_FALSE(sluice_.store->get_event(test::id_of(1))->deleted_at);
 }
