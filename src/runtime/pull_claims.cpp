@@ -48,14 +48,16 @@ PullClaims::~PullClaims() {
 void PullClaims::start() {
   thread_ = std::jthread{[this](const std::stop_token& stop) {
     IdleBackoff idle_backoff;
+    auto cause = IdleBackoff::Cause::itself;
     while (!stop.stop_requested()) {
       const std::uint64_t seen = signal_.count();
       const std::size_t waiting = waiting_count_;
       const auto begun = IdleBackoff::Clock::now();
       const Duration rest = step();
       // Nobody who waits got an answer: the claims were in vain.
-      if (waiting_count_ >= waiting) idle_backoff.found_nothing(IdleBackoff::Clock::now() - begun);
-      signal_.rest(stop, rest, seen);
+      if (waiting_count_ >= waiting) idle_backoff.found_nothing(IdleBackoff::Clock::now() - begun, cause);
+      const bool woken = signal_.rest(stop, rest, seen);
+      cause = woken ? IdleBackoff::Cause::woken : IdleBackoff::Cause::itself;
       idle_backoff.wait(stop);
     }
   }};

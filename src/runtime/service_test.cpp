@@ -172,15 +172,22 @@ TEST(Backoff, NeverExceedsTheCap) {
 TEST(IdleBackoff, IsNoneAtFirstNorAfterACheapClaim) {
   IdleBackoff backoff;
   EXPECT_EQ(backoff.left(), IdleBackoff::Clock::duration::zero());
-  backoff.found_nothing(1ms);
+  backoff.found_nothing(1ms, IdleBackoff::Cause::woken);
   EXPECT_EQ(backoff.left(), IdleBackoff::Clock::duration::zero());
 }
 
 TEST(IdleBackoff, IsInProportionAndWithinItsBound) {
   IdleBackoff backoff;
-  backoff.found_nothing(30s);
+  backoff.found_nothing(30s, IdleBackoff::Cause::woken);
   EXPECT_GT(backoff.left(), IdleBackoff::Clock::duration::zero());
   EXPECT_LE(backoff.left(), IdleBackoff::Clock::duration{250ms});
+}
+
+// A database that is some milliseconds away makes every claim slow, and so do rescans, which have a measure of their own.
+TEST(IdleBackoff, AClaimThatNobodyWasWokenForHoldsUpNobody) {
+  IdleBackoff backoff;
+  backoff.found_nothing(30s, IdleBackoff::Cause::itself);
+  EXPECT_EQ(backoff.left(), IdleBackoff::Clock::duration::zero());
 }
 
 TEST(IdleBackoff, SeveralEventsAtOnceAreGivenTimeToGather) {
@@ -192,7 +199,7 @@ TEST(IdleBackoff, SeveralEventsAtOnceAreGivenTimeToGather) {
 
 TEST(IdleBackoff, WhoHasJustFoundSomethingIsHardlyHeldUpByOthers) {
   IdleBackoff backoff;
-  backoff.found_nothing(30s);
+  backoff.found_nothing(30s, IdleBackoff::Cause::woken);
   EXPECT_GT(backoff.left(), IdleBackoff::Clock::duration{5ms});
   EXPECT_LE(backoff.left(true), IdleBackoff::Clock::duration{5ms});
 }

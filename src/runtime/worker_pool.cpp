@@ -40,6 +40,7 @@ class WorkerPool::Round {
       return pool_.environment_.listener.poll_interval();
     }
     if (source_.waits) return wait_for_some();
+    const auto cause = std::exchange(rests_, false) ? IdleBackoff::Cause::woken : IdleBackoff::Cause::itself;
     pool_.idle_backoff_.wait(stop, busy_);
     const auto begun = IdleBackoff::Clock::now();
     bool all_there_was = false;
@@ -57,9 +58,13 @@ class WorkerPool::Round {
     }
     if (all_there_was) pool_.idle_backoff_.found_few(report->claimed, worker_.claim_took());
     if (report->claimed > 0) return Duration::zero();
-    pool_.idle_backoff_.found_nothing(IdleBackoff::Clock::now() - begun);
+    pool_.idle_backoff_.found_nothing(IdleBackoff::Clock::now() - begun, cause);
+    rests_ = true;
     return pool_.idle_rest();
   }
+
+  /// Its rest has passed, and nobody had woken it.
+  void polled() { rests_ = false; }
 
   void finish() {
     const auto report = worker_.finish();
@@ -92,6 +97,7 @@ class WorkerPool::Round {
   WorkerSource source_;
   Worker worker_;
   bool busy_ = false;
+  bool rests_ = false;
 };
 
 WorkerPool::WorkerPool(PoolEnvironment environment, PoolOptions options)
@@ -165,7 +171,8 @@ Service WorkerPool::service(int number) {
   Service service;
   service.name = "worker";
   service.round = [round](const std::stop_token& stop) { return round->step(stop); };
-  service.polled = [this] {
+  service.polled = [this, round] {
+    round->polled();
     if (environment_.metrics != nullptr) environment_.metrics->delivery.polls->add();
   };
   service.finish = [round] { round->finish(); };
