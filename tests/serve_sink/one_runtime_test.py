@@ -147,7 +147,8 @@ def check(figures, postgres):
         sys.exit(f"{figures['connections_after']} connections with {sinks} sinks: more than {most}")
     # One finds the event and one finds nothing more; the rest are scans that the store owes a pool which has been awake.
     # All threads of all sinks would be forty.
-    if figures["claims_per_event"] > 12:
+    # About 8 on a quiet machine, more on a busy one, where events gather less. Waking everybody took 165.
+    if figures["claims_per_event"] > max(12, sinks):
         sys.exit(f"{figures['claims_per_event']} claims per event that came in by HTTP, with {sinks} sinks")
     if figures["claims_per_event_of_others"] > 4 * sinks + 5:
         sys.exit(f"{figures['claims_per_event_of_others']} claims per event of somebody else, with {sinks} sinks")
