@@ -16,4 +16,13 @@ TRACES = [
              "const http_client::Answer answer = queue_.locked([&] { return options_.send(batch_->body, stop); });"),
             ("src/otlp/span_record.hpp", " private:\n  const std::size_t limit_;",
              "  template <class Run>\n  auto locked(Run run) {\n    const std::lock_guard lock{mutex_};\n    return run();\n  }\n\n private:\n  const std::size_t limit_;"))),
+    Mutant("trace-message", "A message carries the span that it is part of, and no other", "unit_test",
+           "BrokerSinkTest.AMessageIsASpanOfItsRunAndCarriesItOn",
+           (("src/sink/broker/broker_sink.cpp", "return header.first == kTraceparent; });", "return header.first.empty(); });"),)),
+    Mutant("trace-message-checked", "No header is made of a trace context that is none", "unit_test",
+           "BrokerSinkTest.WithoutATracerTheTraceGoesOnAllTheSame",
+           (("src/sink/broker/broker_sink.cpp", "context && check_trace_context(*context)", "context"),)),
+    Mutant("trace-program", "A program finds the span that it is part of", "unit_test",
+           "ExecSinkTest.AProgramIsASpanOfItsRunAndFindsItInItsEnvironment",
+           (("src/sink/exec/exec_sink.cpp", "span ? span->traceparent() : delivery.traceparent(i);", "delivery.traceparent(i);"),)),
 ]
