@@ -21,6 +21,7 @@ headers = "x-team=web"
 compression = "gzip"
 service_name = "shop"
 metric_interval = "250ms"
+logs = "otlp"
 
 [sinks.till]
 kind = "http"
@@ -52,6 +53,10 @@ class Receiver:
 
 def linked(span):
     return [link["spanId"] for link in span.get("links", [])]
+
+
+SEVERITIES = {"debug": 5, "info": 9, "warn": 13, "error": 17}
+CONTEXT = ("timestamp", "level", "message", "service", "environment", "trace_id", "span_id")
 
 
 def check_trace(spans, event_id, requests):
@@ -95,10 +100,21 @@ def check_metrics(collector):
     expect((claimed["dataPoints"][0]["asInt"], claimed["isMonotonic"]), ("3", True), "the claimed events")
 
 
-def check_log(folder, runs):
+def check_log(folder, collector, runs):
+    """Every line that the daemon has written has come to the collector, too."""
     lines = [json.loads(line) for line in (folder / "log").read_text().splitlines() if line.startswith("{")]
     handled = [line for line in lines if line.get("handler_name") == "shop.till"]
     expect([(line["trace_id"], line["span_id"]) for line in handled], [(TRACE, run["spanId"]) for run in runs], "the log")
+    # What is said of the collector itself does not go there; what is said after the last export does not either.
+    sent = [line for line in lines if "exported" not in line["message"]][:len(collector.logs)]
+    expect(len(sent) > len(handled), True, f"{len(sent)} lines were sent")
+    for line, entry in zip(sent, sorted(collector.logs, key=lambda entry: int(entry["timeUnixNano"]))):
+        expect(entry["body"]["stringValue"], line["message"], "the line")
+        expect((entry["severityText"], entry["severityNumber"]), (line["level"], SEVERITIES[line["level"]]), "its severity")
+        expect((entry.get("traceId"), entry.get("spanId")), (line["trace_id"], line.get("span_id")), "its trace")
+        own = {key: value for key, value in line.items() if key not in CONTEXT and value is not None}
+        expect(entry["attributes"], own, "its fields")
+        expect(entry["resource"]["service.name"], "shop", "the service")
 
 
 def play(sluice, folder, collector):
@@ -116,6 +132,7 @@ def play(sluice, folder, collector):
     requests = [receiver.next() for _ in range(3)]
     collector.await_spans(lambda spans: len(named(spans, "settle")) == 3)
     check_metrics(collector)
+    collector.await_logs(lambda logs: len([log for log in logs if log["attributes"].get("handler_name") == "shop.till"]) == 3)
 
     # From the command line: a trace of its own, sent before the command ends.
     published = daemon.run("publish", "demo.hello").strip()
@@ -135,7 +152,7 @@ def main():
         folder, collector = Path(name), Collector(process)
         event_id, requests = play(given.sluice, folder, collector)
         own = check_trace(collector.spans, event_id, requests)
-        check_log(folder, named(own, "process"))
+        check_log(folder, collector, named(own, "process"))
     if given.record:
         given.record.write_text(json.dumps(sorted(own, key=lambda span: int(span["startTimeUnixNano"])), indent=1) + "\n")
     print(f"{len(own)} spans")

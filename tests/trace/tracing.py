@@ -28,6 +28,7 @@ class Collector:
         self.port = int(process.stdout.readline())
         self.spans = []
         self.metrics = []
+        self.logs = []
 
     def next(self):
         request = json.loads(self.process.stdout.readline())
@@ -37,9 +38,14 @@ class Collector:
         expect(request["headers"]["x-team"], "web", "the configured header")
         self.spans += request.get("spans", [])
         self.metrics = request.get("metrics", self.metrics)
+        self.logs += request.get("logs", [])
 
     def await_spans(self, enough):
         while not enough(self.spans):
+            self.next()
+
+    def await_logs(self, enough):
+        while not enough(self.logs):
             self.next()
 
     def await_metrics(self, enough):
