@@ -113,3 +113,7 @@ export function label(name: string): string {
   const words = name.replace(/_(seconds|bytes|percent|ms)$/, '').replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
+
+/** Counts of intervals of so many seconds, per minute. */
+export const perMinute = (values: (number | null)[], interval: number): (number | null)[] =>
+  values.map((value) => (value === null ? null : (value * 60) / interval));
