@@ -116,6 +116,7 @@ otlp::OtlpOptions otlp_options(const config::Config& config) {
   otlp::OtlpOptions options;
   options.traces_url = otel.traces_url();
   options.metrics_url = otel.metrics_url();
+  options.logs_url = otel.logs_url();
   for (const auto& [name, value] : otel.headers) options.headers.push_back(name + ": " + value);
   options.timeout = otel.timeout;
   options.gzip = otel.compression == config::OtelConfig::Compression::gzip;
@@ -129,11 +130,17 @@ otlp::OtlpOptions otlp_options(const config::Config& config) {
   return options;
 }
 
-// None where no collector is configured.
-std::shared_ptr<telemetry::Exporting> open_exporting(const config::Config& config, const telemetry::Logger& log) {
-  otlp::OtlpOptions options = otlp_options(config);
-  if (options.traces_url.empty() && options.metrics_url.empty()) return nullptr;
+// None where no collector is configured. `log` has no tap: what it says of the collector does not go there.
+std::shared_ptr<telemetry::Exporting> open_exporting(otlp::OtlpOptions options, const telemetry::Logger& log) {
+  if (options.traces_url.empty() && options.metrics_url.empty() && options.logs_url.empty()) return nullptr;
   return otlp::open_otlp(std::move(options), log);
+}
+
+// Of a command: what it says is for the terminal that it runs in.
+std::shared_ptr<telemetry::Exporting> open_command_exporting(const config::Config& config) {
+  otlp::OtlpOptions options = otlp_options(config);
+  options.logs_url.clear();
+  return open_exporting(std::move(options), logger(config, kFirstGeneration));
 }
 
 class ServingDaemon final : public cli::Daemon {
@@ -148,8 +155,9 @@ class ServingDaemon final : public cli::Daemon {
 };
 
 Result<std::unique_ptr<cli::Daemon>> start_daemon(const cli::DaemonRequest& request) {
-  const telemetry::Logger log = logger(request.config, request.generation);
-  const auto exporting = open_exporting(request.config, log);
+  const telemetry::Logger own = logger(request.config, request.generation);
+  const auto exporting = open_exporting(otlp_options(request.config), own);
+  const telemetry::Logger log = exporting ? own.with_tap(exporting->log_tap()) : own;
   daemon::DaemonParts parts{request.store,
                             request.generation,
                             log,
@@ -191,18 +199,23 @@ int main(int argc, char** argv) {
   const cli::Invocation invocation{{argv + 1, argv + argc}, environment(), host::host_name(), host::user_name()};
   const bool out_is_tty = ::isatty(STDOUT_FILENO) == 1;
   const bool color = out_is_tty && !invocation.environment.contains("NO_COLOR");
-  cli::Console console{std::cin,   std::cout, std::cerr,         ::isatty(STDIN_FILENO) == 1,
-                       out_is_tty, color,     ::isatty(STDERR_FILENO) == 1, out_is_tty ? terminal_width() : 0};
-  const cli::Adapters adapters{
-      open_store,
-      open_whole,
-      start_daemon,
-      migrations,
-      std::make_shared<cli::PosixInterruption>(),
-      host::Entropy::system(),
-      alert_channels,
-      try_sink,
-      open_broker,
-      [](const config::Config& config) { return open_exporting(config, logger(config, kFirstGeneration)); }};
+  cli::Console console{std::cin,
+                       std::cout,
+                       std::cerr,
+                       ::isatty(STDIN_FILENO) == 1,
+                       out_is_tty,
+                       color,
+                       ::isatty(STDERR_FILENO) == 1,
+                       out_is_tty ? terminal_width() : 0};
+  const cli::Adapters adapters{open_store,
+                               open_whole,
+                               start_daemon,
+                               migrations,
+                               std::make_shared<cli::PosixInterruption>(),
+                               host::Entropy::system(),
+                               alert_channels,
+                               try_sink,
+                               open_broker,
+                               open_command_exporting};
   return static_cast<int>(cli::run(invocation, console, adapters));
 }

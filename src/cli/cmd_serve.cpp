@@ -133,6 +133,7 @@ Result<Exit> serve_mcp(Session& session) {
       *store, entropy, config.redaction, mcp::Allowance{limits}, config.generation, [&carrier](const Uuid& operation) {
         carrier.add(operation);
       }};
+  context.trace_url = config.trace_url;
   context.edit = {config.edit_replay, {.payload_bytes = config.payload_max_bytes}};
   const mcp::Toolbox tools{context};
   mcp::Protocol protocol{tools, {std::string{kVersion}, config.actor, session.arguments().value("--agent")}};

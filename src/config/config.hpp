@@ -95,9 +95,10 @@ struct McpConfig {
   Duration window{};
 };
 
-/// Where traces and metrics go, in the terms of OpenTelemetry's own variables.
+/// Where traces, metrics and the log go, in the terms of OpenTelemetry's own variables.
 struct OtelConfig {
   enum class Exporter { otlp, none };
+  enum class LogExporter { automatic, otlp, none };  ///< automatic: with an endpoint of its own
   enum class Compression { none, gzip };
   enum class Protocol { http_json, http_protobuf, grpc };
   enum class Sampler {
@@ -111,9 +112,11 @@ struct OtelConfig {
   bool disabled = false;
   Exporter traces = Exporter::otlp;
   Exporter metrics = Exporter::otlp;
+  LogExporter logs = LogExporter::automatic;
   std::string endpoint;  ///< without a slash at the end; empty: none
   std::string traces_endpoint;
   std::string metrics_endpoint;
+  std::string logs_endpoint;
   std::vector<std::pair<std::string, std::string>> headers;
   Protocol protocol = Protocol::http_json;
   Compression compression = Compression::none;
@@ -127,6 +130,7 @@ struct OtelConfig {
   /// Empty: none are sent.
   [[nodiscard]] std::string traces_url() const;
   [[nodiscard]] std::string metrics_url() const;
+  [[nodiscard]] std::string logs_url() const;
   [[nodiscard]] bool samples_by_parent() const;
   [[nodiscard]] double sample_ratio() const;
 };

@@ -1,4 +1,5 @@
-// The keys of [otel]: where traces and metrics go. The variables are those that OpenTelemetry has for every program.
+// The keys of [otel]: where traces, metrics and the log go. The variables are those that OpenTelemetry has for every
+// program.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -20,11 +21,15 @@ namespace {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 using Exporter = OtelConfig::Exporter;
+using LogExporter = OtelConfig::LogExporter;
 using Compression = OtelConfig::Compression;
 using Protocol = OtelConfig::Protocol;
 using Sampler = OtelConfig::Sampler;
 
 constexpr std::array kExporters{std::pair{std::string_view{"otlp"}, Exporter::otlp}, std::pair{kNone, Exporter::none}};
+constexpr std::array kLogExporters{std::pair{std::string_view{"auto"}, LogExporter::automatic},
+                                   std::pair{std::string_view{"otlp"}, LogExporter::otlp},
+                                   std::pair{kNone, LogExporter::none}};
 constexpr std::array kCompressions{std::pair{kNone, Compression::none},
                                    std::pair{std::string_view{"gzip"}, Compression::gzip}};
 constexpr std::array kProtocols{std::pair{std::string_view{"http/json"}, Protocol::http_json},
@@ -146,7 +151,7 @@ std::vector<Key> endpoint_keys() {
        "",
        {"OTEL_EXPORTER_OTLP_ENDPOINT"},
        kNone,
-       "the collector that gets traces and metrics over OTLP/HTTP: http://HOST:4318",
+       "the collector that gets traces, metrics and, with otel.logs, the log over OTLP/HTTP: http://HOST:4318",
        Secrecy::address,
        [](Config& c, const Given& g) { return read_endpoint(c.otel.endpoint, g); }},
       {"otel.traces_endpoint",
@@ -163,6 +168,13 @@ std::vector<Key> endpoint_keys() {
        "the whole address for metrics, in place of otel.endpoint/v1/metrics",
        Secrecy::address,
        [](Config& c, const Given& g) { return read_endpoint(c.otel.metrics_endpoint, g); }},
+      {"otel.logs_endpoint",
+       "",
+       {"OTEL_EXPORTER_OTLP_LOGS_ENDPOINT"},
+       kNone,
+       "the whole address for the log, in place of otel.endpoint/v1/logs",
+       Secrecy::address,
+       [](Config& c, const Given& g) { return read_endpoint(c.otel.logs_endpoint, g); }},
       {"otel.headers",
        "",
        {"OTEL_EXPORTER_OTLP_HEADERS"},
@@ -196,7 +208,7 @@ std::vector<Key> endpoint_keys() {
   };
 }
 
-std::vector<Key> content_keys() {
+std::vector<Key> exporter_keys() {
   return {
       {"otel.disabled",
        "",
@@ -219,6 +231,18 @@ std::vector<Key> content_keys() {
        "otlp, or none: no metrics; GET /metrics has them in any case",
        Secrecy::open,
        [](Config& c, const Given& g) { return read_choice(c.otel.metrics, g, kExporters); }},
+      {"otel.logs",
+       "",
+       {"OTEL_LOGS_EXPORTER"},
+       "auto",
+       "otlp: the daemon's log goes to the collector too; none: it does not; auto: only with otel.logs_endpoint",
+       Secrecy::open,
+       [](Config& c, const Given& g) { return read_choice(c.otel.logs, g, kLogExporters); }},
+  };
+}
+
+std::vector<Key> content_keys() {
+  return {
       {"otel.sampler",
        "",
        {"OTEL_TRACES_SAMPLER"},
@@ -277,11 +301,17 @@ std::string url_of(const OtelConfig& otel, Exporter exporter, const std::string&
 
 std::vector<Key> otel_keys() {
   std::vector<Key> rows = endpoint_keys();
-  for (Key& key : content_keys()) rows.push_back(std::move(key));
+  for (auto more : {exporter_keys(), content_keys()}) {
+    for (Key& key : more) rows.push_back(std::move(key));
+  }
   return rows;
 }
 
 std::string OtelConfig::traces_url() const { return url_of(*this, traces, traces_endpoint, "/v1/traces"); }
+std::string OtelConfig::logs_url() const {
+  const bool wanted = logs == LogExporter::otlp || (logs == LogExporter::automatic && !logs_endpoint.empty());
+  return url_of(*this, wanted ? Exporter::otlp : Exporter::none, logs_endpoint, "/v1/logs");
+}
 std::string OtelConfig::metrics_url() const { return url_of(*this, metrics, metrics_endpoint, "/v1/metrics"); }
 
 bool OtelConfig::samples_by_parent() const { return sampler < Sampler::always_on; }
@@ -302,7 +332,7 @@ double OtelConfig::sample_ratio() const {
 }
 
 Result<void> check_otel(const OtelConfig& otel) {
-  const bool sends = !otel.traces_url().empty() || !otel.metrics_url().empty();
+  const bool sends = !otel.traces_url().empty() || !otel.metrics_url().empty() || !otel.logs_url().empty();
   if (!sends || otel.protocol != Protocol::grpc) return {};
   return invalid(
       "otel.protocol",

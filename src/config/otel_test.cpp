@@ -60,6 +60,30 @@ TEST(OtelConfig, CanBeDisabledAsAWhole) {
       otel_config({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318"}, {"OTEL_SDK_DISABLED", "TRUE"}});
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_EQ(config->otel.traces_url(), "");
+  EXPECT_EQ(config->otel.metrics_url(), "");
+}
+
+TEST(OtelConfig, EachPartCanBeLeftOut) {
+  const auto without = [](const char* variable) {
+    return otel_config({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318"}, {variable, "none"}});
+  };
+  EXPECT_EQ(without("OTEL_TRACES_EXPORTER")->otel.traces_url(), "");
+  EXPECT_NE(without("OTEL_TRACES_EXPORTER")->otel.metrics_url(), "");
+  EXPECT_EQ(without("OTEL_METRICS_EXPORTER")->otel.metrics_url(), "");
+  EXPECT_NE(without("OTEL_METRICS_EXPORTER")->otel.traces_url(), "");
+}
+
+TEST(OtelConfig, TheLogIsSentOnlyWhereThatIsAskedFor) {
+  const auto logs_url = [](Environment variables) { return otel_config(std::move(variables))->otel.logs_url(); };
+  const std::pair<const std::string, std::string> base{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318"};
+  const std::pair<const std::string, std::string> own{"OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", "http://logs:4318/in"};
+  EXPECT_EQ(logs_url({base}), "");
+  EXPECT_EQ(logs_url({base, {"OTEL_LOGS_EXPORTER", "otlp"}}), "http://collector:4318/v1/logs");
+  EXPECT_EQ(logs_url({own}), "http://logs:4318/in");
+  EXPECT_EQ(logs_url({base, own, {"OTEL_LOGS_EXPORTER", "otlp"}}), "http://logs:4318/in");
+  EXPECT_EQ(logs_url({base, own, {"OTEL_LOGS_EXPORTER", "none"}}), "");
+  EXPECT_EQ(logs_url({base, own, {"OTEL_SDK_DISABLED", "true"}}), "");
+  EXPECT_EQ(logs_url({{"OTEL_LOGS_EXPORTER", "otlp"}}), "");
 }
 
 TEST(OtelConfig, ReadsWhatTheSpecificationWrites) {

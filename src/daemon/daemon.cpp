@@ -34,11 +34,12 @@ Daemon::Daemon(const config::Config& config, DaemonParts parts)
     : parts_(std::move(parts)),
       identity_(parts_.fresh_identity()),
       notifier_(parts_.generation),
-      delivery_({parts_.store, parts_.generation, parts_.logger, parts_.entropy, metrics_, notifier_,
-                 parts_.open_sinks, parts_.fresh_identity,
-                 [this](const config::Config& wanted) { return supervisor_options(wanted); }}),
+      delivery_({parts_.store, parts_.generation, parts_.logger, parts_.entropy, metrics_, notifier_, parts_.open_sinks,
+                 parts_.fresh_identity, [this](const config::Config& wanted) { return supervisor_options(wanted); }}),
       runner_(parts_.store, identity_, config.operation_lease, parts_.tracer()),
-      overview_(parts_.store, metrics_, {.retention = config.retention, .dead_letters = config.dead_letters, .generation = parts_.generation}) {}
+      overview_(parts_.store, metrics_,
+                {.retention = config.retention, .dead_letters = config.dead_letters, .generation = parts_.generation}) {
+}
 
 Result<std::unique_ptr<Daemon>> Daemon::start(const config::Config& config, DaemonParts parts) {
   std::unique_ptr<Daemon> daemon{new Daemon{config, std::move(parts)}};
@@ -178,7 +179,10 @@ void Daemon::launch(runtime::Service service, runtime::WakeSignal& signal) {
 void Daemon::refresh_metrics() {
   metrics_.process.sample();
   if (alerts_) runtime::mirror(metrics_, alerts_->status());
-  if (parts_.exporting) metrics_.traces.mirror(parts_.exporting->span_counts());
+  if (parts_.exporting) {
+    metrics_.traces.mirror(parts_.exporting->span_counts());
+    metrics_.logs.mirror(parts_.exporting->log_counts());
+  }
   std::map<std::string, std::string> states;
   for (const sink::SinkStatus& sink : delivery_.list()) states.emplace(sink.name, name(sink.state));
   metrics_.traffic.show_sinks(states);

@@ -35,7 +35,7 @@ struct DaemonParts {
   OpenSinks open_sinks;
   std::unique_ptr<broker::Broker> broker;  ///< none: no broker is configured
   std::vector<std::unique_ptr<alert::AlertChannel>> alert_channels;
-  std::shared_ptr<telemetry::Exporting> exporting{};  ///< none: neither traces nor metrics are exported
+  std::shared_ptr<telemetry::Exporting> exporting{};  ///< none: nothing is exported
 
   [[nodiscard]] Tracer* tracer() const { return exporting ? exporting->tracer() : nullptr; }
 };

@@ -128,7 +128,8 @@ Result<std::string> change(Context& context, const Call& call, store::OperationC
   SLUICE_TRY(const auto changed,
              ops::steer_operation(context.store, id, wanted, actor_of(call, body.text("reason").value_or(""))));
   if (context.wake) context.wake();
-  return ops::to_json(changed);
+  const auto now = ops::now(context.store);
+  return ops::to_json(changed, now ? std::optional{*now} : std::nullopt);
 }
 
 Route steering_route(Context& context, const std::string& verb, store::OperationChange::What what) {

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "core/json_object.hpp"
+#include "core/trace_context.hpp"
 #include "core/try.hpp"
 #include "mcp/schema.hpp"
 #include "mcp/tool.hpp"
@@ -52,7 +53,9 @@ Result<std::string> list_groups(const Call& call) {
 Result<std::string> show_event(const Call& call) {
   SLUICE_TRY(const auto id, call.event_id());
   SLUICE_TRY(const auto story, ops::tell_story(call.context.store, id));
-  return ops::redacted_json(story, call.context.redaction);
+  return JsonObject{ops::redacted_json(story, call.context.redaction)}
+      .text("trace_url", trace_url(call.context.trace_url, story.event.envelope.trace_context()))
+      .str();
 }
 
 std::string list_schema() {
@@ -145,6 +148,7 @@ std::string detail_schema() {
        {"payload_omitted", boolean()},
        {"idempotency_key", text()},
        {"trace_context", nullable(text())},
+       {"trace_url", nullable(text("where people can see its trace"))},
        {"status", choice({"pending", "in_flight", "delivered", "failed"}, "failed: a dead letter")},
        {"generation", integer()},
        {"channel", text()},
@@ -187,7 +191,8 @@ std::vector<Parameter> list_parameters() {
 }
 
 std::vector<Parameter> event_parameter() {
-  return {{"event_id", Type::event_id, true, "The event, by event_id of list_dlq_events, or at least 8 digits of its beginning"}};
+  return {{"event_id", Type::event_id, true,
+           "The event, by event_id of list_dlq_events, or at least 8 digits of its beginning"}};
 }
 
 Tool list_tool(std::string_view name, std::string_view title, std::string_view first) {

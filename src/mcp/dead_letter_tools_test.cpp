@@ -72,6 +72,18 @@ TEST_F(DeadLetterToolsTest, DetailHidesWhatIsPrivate) {
   EXPECT_THAT(call("get_dlq_event_detail", arguments).raw("payload"), HasSubstr("4111"));
 }
 
+TEST_F(DeadLetterToolsTest, DetailNamesTheAddressOfTheTrace) {
+  fail_some(1);
+  const std::string arguments = R"({"event_id":")" + test::id_of(1).to_string() + R"("})";
+  context.trace_url = "https://traces.example.com/{trace_id}";
+  EXPECT_EQ(call("get_dlq_event_detail", arguments).raw("trace_url"), "null") << "the event has no trace";
+  store.sql("update outbox set trace_context = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'");
+  EXPECT_EQ(call("get_dlq_event_detail", arguments).text("trace_url"),
+            "https://traces.example.com/0af7651916cd43dd8448eb211c80319c");
+  context.trace_url.clear();
+  EXPECT_EQ(call("get_dlq_event_detail", arguments).raw("trace_url"), "null");
+}
+
 TEST_F(DeadLetterToolsTest, AHugePayloadIsLeftOut) {
   fail_some(1);
   std::string many = "1";

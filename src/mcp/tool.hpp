@@ -29,7 +29,8 @@ struct Context {
   std::optional<Generation> generation;  ///< where replays go by default; none: the store's newest live one
   /// Called with each operation that was started, so that somebody carries it out.
   std::function<void(const Uuid& operation)> carry_out;
-  ops::EditPolicy edit{};  ///< of payloads of dead letters
+  ops::EditPolicy edit{};   ///< of payloads of dead letters
+  std::string trace_url{};  ///< with `{trace_id}` in it; empty: none
 };
 
 struct Call {

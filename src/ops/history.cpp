@@ -18,14 +18,12 @@ using std::chrono::minutes;
 
 // No chart has more than 360 points.
 constexpr std::array kWindows{
-    ChartWindow{"10m", minutes{10}, minutes{1}, false},      ChartWindow{"1h", hours{1}, minutes{1}, false},
-    ChartWindow{"6h", hours{6}, minutes{1}, false},          ChartWindow{"24h", hours{24}, minutes{5}, false},
-    ChartWindow{"7d", hours{24 * 7}, hours{1}, true},        ChartWindow{"45d", hours{24 * 45}, hours{6}, true},
+    ChartWindow{"10m", minutes{10}, minutes{1}, false}, ChartWindow{"1h", hours{1}, minutes{1}, false},
+    ChartWindow{"6h", hours{6}, minutes{1}, false},     ChartWindow{"24h", hours{24}, minutes{5}, false},
+    ChartWindow{"7d", hours{24 * 7}, hours{1}, true},   ChartWindow{"45d", hours{24 * 45}, hours{6}, true},
 };
 
-Timestamp floored(Timestamp at, Duration interval) {
-  return Timestamp{at.time_since_epoch() / interval * interval};
-}
+Timestamp floored(Timestamp at, Duration interval) { return Timestamp{at.time_since_epoch() / interval * interval}; }
 
 std::string milliseconds(const DurationHistogram& histogram, double q) {
   const auto value = histogram.quantile(q);
@@ -92,6 +90,12 @@ std::vector<ChartPoint> chart_points(const std::vector<HistoryRow>& rows, const 
   return points;
 }
 
+void fill_quiet(std::vector<ChartPoint>& points, const std::vector<ChartPoint>& all) {
+  for (std::size_t i = 0; i < points.size() && i < all.size(); ++i) {
+    if (!points[i].counts && all[i].counts) points[i].counts.emplace();
+  }
+}
+
 std::string chart_json(const std::vector<ChartPoint>& points, const ChartWindow& window) {
   using Value = std::function<std::string(const HistoryCounts&)>;
   const auto each = [&](const std::function<std::string(const ChartPoint&)>& value) {
@@ -148,8 +152,16 @@ Result<std::string> report_history(store::Administering& store, const HistoryReq
   const ChartWindow& window = request.window;
   const Timestamp from = window.from(now) - (window.hourly ? Duration{hours{1}} : Duration{minutes{1}});
   if (request.kind == HistoryKind::all || request.name) {
-    SLUICE_TRY(const auto rows, store.history({window.hourly, from, now + minutes{1}, request.kind, request.name}));
-    return chart_json(chart_points(rows, window, now), window);
+    const auto points_of = [&](HistoryKind kind, const auto& name) -> Result<std::vector<ChartPoint>> {
+      SLUICE_TRY(const auto rows, store.history({window.hourly, from, now + minutes{1}, kind, name}));
+      return chart_points(rows, window, now);
+    };
+    SLUICE_TRY(auto points, points_of(request.kind, request.name));
+    if (request.name) {
+      SLUICE_TRY(const auto all, points_of(HistoryKind::all, std::optional<std::string>{}));
+      fill_quiet(points, all);
+    }
+    return chart_json(points, window);
   }
   // Every series of a kind: from the hours where that is exact enough, which are sixty times fewer.
   const bool hourly = window.length > hours{1};

@@ -37,6 +37,10 @@ struct ChartPoint {
 /// was published counts. The last point is the interval that is under way.
 std::vector<ChartPoint> chart_points(const std::vector<HistoryRow>& rows, const ChartWindow& window, Timestamp now);
 
+/// A handler, type or sink that did nothing in an interval has no row: where something is known of all deliveries, that
+/// is zero and no gap.
+void fill_quiet(std::vector<ChartPoint>& points, const std::vector<ChartPoint>& all);
+
 /// `{"interval_seconds":60,"times":[…],"delivered":[…],…,"p99_ms":[…]}`: a value or null per point.
 std::string chart_json(const std::vector<ChartPoint>& points, const ChartWindow& window);
 

@@ -49,9 +49,19 @@ TEST(ChartPoints, WhatNobodyKnowsIsAGap) {
   EXPECT_FALSE(points[9].counts);
 }
 
+TEST(ChartPoints, AQuietIntervalOfOneSeriesIsZeroAndNoGap) {
+  const ChartWindow window = *parse_window("10m");
+  auto points = chart_points({minute(5min, 7)}, window, kNoon);
+  fill_quiet(points, chart_points({minute(5min, 9), minute(3min, 2)}, window, kNoon));
+  EXPECT_EQ(points[4].counts->delivered, 7);
+  EXPECT_FALSE(points[5].counts) << "nobody knows";
+  EXPECT_EQ(points[6].counts->delivered, 0);
+}
+
 TEST(ChartPoints, PublishedIsWhatTheNumbersGrewBy) {
-  const auto points = chart_points({minute(10min, 0, 5), minute(9min, 0, 15), minute(8min, 0, 15), minute(3min, 0, 99), minute(2min, 0, 100)},
-                                   *parse_window("10m"), kNoon);
+  const auto points = chart_points(
+      {minute(10min, 0, 5), minute(9min, 0, 15), minute(8min, 0, 15), minute(3min, 0, 99), minute(2min, 0, 100)},
+      *parse_window("10m"), kNoon);
   EXPECT_EQ(points[0].published, 10) << "since the row before the window";
   EXPECT_EQ(points[1].published, 0);
   EXPECT_EQ(points[6].published, std::nullopt) << "behind a gap nobody knows when it was";

@@ -41,8 +41,12 @@ OperationPace pace_of(const store::OperationRecord& operation, Timestamp now) {
   pace.per_second = static_cast<double>(done) / std::chrono::duration<double>(took).count();
   if (operation.progress.state != OperationState::running) return pace;
   const std::int64_t open = counts.remaining() + counts.in_flight();
-  pace.left = std::chrono::duration_cast<Duration>(
-      std::chrono::duration<double>(static_cast<double>(open) / *pace.per_second));
+  double seconds = static_cast<double>(open) / *pace.per_second;
+  // The average of a canary, or of a rate that was lowered since, may be faster than what is allowed now.
+  if (const int rate = operation.progress.settings.rate; rate > 0) {
+    seconds = std::max(seconds, static_cast<double>(counts.remaining()) / rate);
+  }
+  pace.left = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
   return pace;
 }
 

@@ -33,7 +33,7 @@ Result<void> check_settings(const OperationSettings& settings);
 /// How fast an operation goes on.
 struct OperationPace {
   std::optional<double> per_second;  ///< events with an outcome, on average since it started
-  std::optional<Duration> left;      ///< at that pace; none: it does not run, or nobody can tell yet
+  std::optional<Duration> left;      ///< at that pace, or at its rate if that is slower; none: it does not run, or nobody can tell yet
 };
 OperationPace pace_of(const store::OperationRecord& operation, Timestamp now);
 

@@ -78,7 +78,8 @@ TEST_F(Operations, AnOperationThatIsUnderWayIsAnnounced) {
   ASSERT_EQ(second.overlaps.size(), 1U);
   EXPECT_EQ(second.overlaps[0].operation_id, first.operation.id);
   EXPECT_EQ(second.overlaps[0].events, 2);
-  EXPECT_THAT(in_words(second.overlaps[0]), HasSubstr("2 events are also in operation " + first.operation.id.to_string()));
+  EXPECT_THAT(in_words(second.overlaps[0]),
+              HasSubstr("2 events are also in operation " + first.operation.id.to_string()));
   EXPECT_THAT(to_json(second), HasSubstr(R"("overlaps":[{"operation_id":")"));
 }
 
@@ -96,6 +97,8 @@ TEST(OperationPaceTest, TellsPhaseSpeedAndWhatIsLeft) {
   EXPECT_EQ(phase_of(operation.progress), OperationPhase::rest);
   EXPECT_DOUBLE_EQ(*half.per_second, 2.0);
   EXPECT_EQ(half.left, seconds{30});
+  operation.progress.settings.rate = 1;
+  EXPECT_EQ(pace_of(operation, start + seconds{20}).left, seconds{50}) << "no faster than it may";
   EXPECT_FALSE(pace_of(operation, start).per_second) << "nobody can tell yet";
   operation.progress.counts.taken = 100;
   EXPECT_EQ(phase_of(operation.progress), OperationPhase::settling);

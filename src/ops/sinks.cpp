@@ -18,6 +18,12 @@ Result<store::SinkRecord> with_hint(Result<store::SinkRecord> found) {
   return error;
 }
 
+// Nobody reads the rest.
+std::string to_the_second(Timestamp at) {
+  constexpr std::size_t kToTheSecond = 19;
+  return to_iso8601(at).substr(0, kToTheSecond) + 'Z';
+}
+
 }  // namespace
 
 Result<store::SinkRecords> list_sinks(store::Administering& store) { return store.sinks(); }
@@ -59,18 +65,28 @@ std::string_view state_name(const store::SinkRecord& sink, Timestamp now) {
   return *sink.open_until > now ? "open" : "half_open";
 }
 
-std::string why_stopped(const store::SinkRecord& sink) {
+std::string how_stopped(const store::SinkRecord& sink) {
   switch (sink.state) {
     case SinkSwitch::paused:
-      return "paused by " + sink.changed_by + " since " + to_iso8601(sink.changed_at) + ": " + sink.reason;
+      return "paused by " + sink.changed_by;
     case SinkSwitch::disabled:
-      return "disabled since " + to_iso8601(sink.changed_at) + ", because its receiver is gone: " + sink.reason;
+      return "disabled, because its receiver is gone";
     case SinkSwitch::active:
       break;
   }
+  return sink.open_until ? "resting with an open circuit" : "";
+}
+
+std::string since_stopped(const store::SinkRecord& sink) {
+  if (sink.state != SinkSwitch::active) return "since " + to_the_second(sink.changed_at) + ": " + sink.reason;
   if (!sink.open_until) return "";
-  return "resting with an open circuit since " + to_iso8601(*sink.opened_at) + ", next try at " +
-         to_iso8601(*sink.open_until) + ": " + sink.open_reason;
+  return "since " + to_the_second(*sink.opened_at) + ", next try at " + to_the_second(*sink.open_until) + ": " +
+         sink.open_reason;
+}
+
+std::string why_stopped(const store::SinkRecord& sink) {
+  const std::string how = how_stopped(sink);
+  return how.empty() ? "" : how + ' ' + since_stopped(sink);
 }
 
 std::string help_stopped(const store::SinkRecord& sink) {

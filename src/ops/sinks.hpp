@@ -27,7 +27,11 @@ Result<std::vector<store::SinkRecord>> stopped_sinks(store::Administering& store
 
 /// active, paused, disabled, open, or half_open: rested, and one event is tried next.
 std::string_view state_name(const store::SinkRecord& sink, Timestamp now);
-/// What it is: `paused by alice since …: maintenance`; empty for one that takes deliveries.
+/// What it is: `paused by alice`; empty for one that takes deliveries.
+std::string how_stopped(const store::SinkRecord& sink);
+/// `since 2026-11-18T11:42:31Z: maintenance`; empty for one that takes deliveries.
+std::string since_stopped(const store::SinkRecord& sink);
+/// Both.
 std::string why_stopped(const store::SinkRecord& sink);
 /// What to do about it: a command.
 std::string help_stopped(const store::SinkRecord& sink);

@@ -1,6 +1,8 @@
 #include "otlp/otlp.hpp"
 
+#include <chrono>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -8,10 +10,11 @@
 
 #include "core/redact.hpp"
 #include "host/entropy.hpp"
-#include "http_client/http_client.hpp"
 #include "http_client/gzip.hpp"
+#include "http_client/http_client.hpp"
+#include "otlp/batch_export.hpp"
+#include "otlp/log_entry.hpp"
 #include "otlp/otlp_tracer.hpp"
-#include "otlp/span_export.hpp"
 
 namespace sluice::otlp {
 namespace {
@@ -29,32 +32,47 @@ http_client::HttpClientOptions client_options(const OtlpOptions& options, const 
   return client;
 }
 
-/// The queue, the tracer that fills it and the thread that empties it.
-class Traces {
+struct PipelineTerms {
+  std::string url;
+  std::string_view what;  ///< a literal: how the log names what is sent
+};
+
+/// A queue and the thread that empties it.
+template <class Record>
+class Pipeline {
  public:
-  Traces(const OtlpOptions& options, const telemetry::Logger& logger)
+  Pipeline(const PipelineTerms& terms, typename WaitingRecords<Record>::Write write, const OtlpOptions& options,
+           const telemetry::Logger& logger)
       : last_moment_(options.last_moment),
-        queue_(options.queue_limit, options.batch),
-        tracer_(queue_, {options.sampler}),
-        client_(client_options(options, options.traces_url)),
-        export_(queue_, {[this, gzipped = options.gzip](const std::string& body, const std::stop_token& stop) {
-                           return client_.post(gzipped ? http_client::gzip(body) : body, stop);
-                         },
-                         options.sender, redact_address(options.traces_url), logger}),
+        queue_(std::make_shared<ExportQueue<Record>>(options.queue_limit, options.batch)),
+        waiting_(*queue_, write, options.sender),
+        client_(client_options(options, terms.url)),
+        export_(waiting_, {[this, gzipped = options.gzip](const std::string& body, const std::stop_token& stop) {
+                             return client_.post(gzipped ? http_client::gzip(body) : body, stop);
+                           },
+                           terms.what, redact_address(terms.url), logger}),
         thread_([this](const std::stop_token& stop) { run(stop); }) {}
-  ~Traces() { stop(); }
-  Traces(const Traces&) = delete;
-  Traces& operator=(const Traces&) = delete;
+  ~Pipeline() {
+    ask_to_stop();
+    stop();
+  }
+  Pipeline(const Pipeline&) = delete;
+  Pipeline& operator=(const Pipeline&) = delete;
 
-  Tracer& tracer() { return tracer_; }
-  [[nodiscard]] telemetry::SpanCounts counts() const { return export_.counts(); }
+  /// Whoever holds it may go on adding after the end.
+  [[nodiscard]] const std::shared_ptr<ExportQueue<Record>>& queue() const { return queue_; }
+  [[nodiscard]] telemetry::ExportCounts counts() const { return export_.counts(); }
 
+  void ask_to_stop() {
+    if (!thread_.joinable() || thread_.get_stop_token().stop_requested()) return;
+    stop_by_ = std::chrono::steady_clock::now() + last_moment_;
+    thread_.request_stop();
+  }
   void stop() {
     if (!thread_.joinable()) return;
-    thread_.request_stop();
     {
       std::unique_lock lock{mutex_};
-      over_.wait_for(lock, last_moment_, [this] { return ended_; });
+      over_.wait_until(lock, stop_by_, [this] { return ended_; });
     }
     abandon_.request_stop();
     thread_.join();
@@ -65,7 +83,7 @@ class Traces {
     while (!stop.stop_requested()) {
       const Duration rest = export_.step(abandon_.get_token());
       // Where the collector is away, a full queue is no reason to hurry.
-      export_.in_trouble() ? pause(stop, rest) : queue_.wait(stop, rest);
+      export_.in_trouble() ? pause(stop, rest) : queue_->wait(stop, rest);
     }
     // Until nothing is left, or the collector is away.
     while (!export_.empty() && !abandon_.stop_requested()) {
@@ -84,11 +102,12 @@ class Traces {
   }
 
   const Duration last_moment_;
-  SpanQueue queue_;
-  OtlpTracer tracer_;
+  std::shared_ptr<ExportQueue<Record>> queue_;
+  WaitingRecords<Record> waiting_;
   http_client::HttpClient client_;
-  SpanExport export_;
+  BatchExport export_;
   std::stop_source abandon_;
+  std::chrono::steady_clock::time_point stop_by_;
   std::mutex mutex_;
   std::condition_variable over_;
   std::condition_variable_any never_;
@@ -100,12 +119,23 @@ class Otlp final : public telemetry::Exporting {
  public:
   Otlp(OtlpOptions options, telemetry::Logger logger)
       : options_(std::move(options)), logger_(std::move(logger)), since_(host::wall_clock()) {
-    if (!options_.traces_url.empty()) traces_.emplace(options_, logger_);
+    if (!options_.traces_url.empty()) {
+      spans_.emplace(PipelineTerms{options_.traces_url, "traces"}, traces_json, options_, logger_);
+      tracer_.emplace(*spans_->queue(), OtlpTracerOptions{options_.sampler});
+    }
+    if (options_.logs_url.empty()) return;
+    logs_.emplace(PipelineTerms{options_.logs_url, "logs"}, logs_json, options_, logger_);
+    tap_ = std::make_shared<const telemetry::LogTap>(
+        [queue = logs_->queue()](const telemetry::LogRecord& record) { queue->add(entry_of(record)); });
   }
 
-  [[nodiscard]] Tracer* tracer() override { return traces_ ? &traces_->tracer() : nullptr; }
-  [[nodiscard]] telemetry::SpanCounts span_counts() const override {
-    return traces_ ? traces_->counts() : telemetry::SpanCounts{};
+  [[nodiscard]] Tracer* tracer() override { return tracer_ ? &*tracer_ : nullptr; }
+  [[nodiscard]] telemetry::ExportCounts span_counts() const override {
+    return spans_ ? spans_->counts() : telemetry::ExportCounts{};
+  }
+  [[nodiscard]] std::shared_ptr<const telemetry::LogTap> log_tap() const override { return tap_; }
+  [[nodiscard]] telemetry::ExportCounts log_counts() const override {
+    return logs_ ? logs_->counts() : telemetry::ExportCounts{};
   }
   [[nodiscard]] bool exports_metrics() const override { return !options_.metrics_url.empty(); }
 
@@ -119,7 +149,11 @@ class Otlp final : public telemetry::Exporting {
   }
 
   void stop() override {
-    if (traces_) traces_->stop();
+    // Both have the same moment.
+    if (spans_) spans_->ask_to_stop();
+    if (logs_) logs_->ask_to_stop();
+    if (spans_) spans_->stop();
+    if (logs_) logs_->stop();
   }
 
  private:
@@ -135,7 +169,10 @@ class Otlp final : public telemetry::Exporting {
   telemetry::Logger logger_;
   Timestamp since_;
   bool in_trouble_ = false;
-  std::optional<Traces> traces_;
+  std::optional<Pipeline<SpanRecord>> spans_;
+  std::optional<OtlpTracer> tracer_;
+  std::optional<Pipeline<LogEntry>> logs_;
+  std::shared_ptr<const telemetry::LogTap> tap_;
 };
 
 }  // namespace

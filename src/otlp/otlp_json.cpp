@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 #include <string_view>
+#include <type_traits>
+#include <variant>
 
 #include "core/json.hpp"
 
@@ -53,6 +55,20 @@ void append_attribute(std::string& out, std::string_view key, std::int64_t value
   json::append_quoted(out, key);
   out += R"(,"value":{"intValue":)";
   append_integer(out, value);
+  out += "}}";
+}
+
+void append_attribute(std::string& out, std::string_view key, bool value) {
+  out += R"({"key":)";
+  json::append_quoted(out, key);
+  out.append(R"(,"value":{"boolValue":)").append(value ? "true" : "false").append("}}");
+}
+
+void append_attribute(std::string& out, std::string_view key, double value) {
+  out += R"({"key":)";
+  json::append_quoted(out, key);
+  out += R"(,"value":{"doubleValue":)";
+  append_double(out, value);
   out += "}}";
 }
 
@@ -121,6 +137,45 @@ void append_span(std::string& out, const SpanRecord& span) {
     json::append_quoted(out, span.message);
     out += '}';
   }
+  out += '}';
+}
+
+// The first number of each range that the protocol has.
+int severity_of(telemetry::Level level) {
+  switch (level) {
+    case telemetry::Level::debug:
+      return 5;
+    case telemetry::Level::info:
+      return 9;
+    case telemetry::Level::warn:
+      return 13;
+    case telemetry::Level::error:
+      return 17;
+  }
+  return 0;
+}
+
+void append_entry(std::string& out, const LogEntry& entry) {
+  out += '{';
+  append_time(out, "timeUnixNano", entry.at);
+  out += ',';
+  append_time(out, "observedTimeUnixNano", entry.at);
+  out += R"(,"severityNumber":)";
+  append_number(out, severity_of(entry.level));
+  out.append(R"(,"severityText":")").append(telemetry::name(entry.level)).append(R"(","body":{"stringValue":)");
+  json::append_quoted(out, entry.message);
+  out += "},";
+  append_list(out, "attributes", entry.fields, [&](const auto& field) {
+    std::visit(
+        [&](const auto& value) {
+          if constexpr (!std::is_same_v<std::decay_t<decltype(value)>, std::monostate>) {
+            append_attribute(out, field.first, value);
+          }
+        },
+        field.second);
+  });
+  if (!entry.trace_id.empty()) out.append(R"(,"traceId":")").append(entry.trace_id).append("\"");
+  if (!entry.span_id.empty()) out.append(R"(,"spanId":")").append(entry.span_id).append("\"");
   out += '}';
 }
 
@@ -257,6 +312,17 @@ std::string traces_json(std::span<const SpanRecord> spans, const Sender& sender)
   out += R"({"resourceSpans":[)";
   append_sender(out, sender, "scopeSpans");
   append_list(out, "spans", spans, [&](const SpanRecord& span) { append_span(out, span); });
+  out += "}]}]}";
+  return out;
+}
+
+std::string logs_json(std::span<const LogEntry> entries, const Sender& sender) {
+  constexpr std::size_t kBytesPerEntry = 512;
+  std::string out;
+  out.reserve(entries.size() * kBytesPerEntry);
+  out += R"({"resourceLogs":[)";
+  append_sender(out, sender, "scopeLogs");
+  append_list(out, "logRecords", entries, [&](const LogEntry& entry) { append_entry(out, entry); });
   out += "}]}]}";
   return out;
 }

@@ -1,4 +1,5 @@
-// Spans and metrics as OTLP/HTTP wants them: the JSON mapping of protobuf, with ids in hexadecimal. Pure.
+// Spans, metrics and lines of the log as OTLP/HTTP wants them: the JSON mapping of protobuf, with ids in hexadecimal.
+// Pure.
 #pragma once
 
 #include <span>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include <sluice/time.hpp>
+#include "otlp/log_entry.hpp"
 #include "otlp/span_record.hpp"
 #include "telemetry/metrics.hpp"
 
@@ -21,6 +23,9 @@ struct Sender {
 /// The body of POST /v1/traces.
 std::string traces_json(std::span<const SpanRecord> spans, const Sender& sender);
 
+/// The body of POST /v1/logs: the message is the body of a record, its fields are attributes under their own names.
+std::string logs_json(std::span<const LogEntry> entries, const Sender& sender);
+
 struct MetricTimes {
   Timestamp since{};  ///< when counting began
   Timestamp now{};
@@ -30,7 +35,7 @@ struct MetricTimes {
 /// adds to counters. Counters and histograms are cumulative.
 std::string metrics_json(const telemetry::Registry& registry, const MetricTimes& times, const Sender& sender);
 
-/// What the answer to either says of what was not taken; none: all was.
+/// What the answer to any of them says of what was not taken; none: all was.
 struct Rejected {
   std::int64_t count = 0;
   std::string message;

@@ -36,6 +36,37 @@ TEST(OtlpJson, ASpanHasTheShapeOfTheProtocol) {
       R"("status":{"code":2,"message":"no"}}]}]}]})");
 }
 
+TEST(OtlpJson, ALineOfTheLogHasTheShapeOfTheProtocol) {
+  telemetry::LogContext context;
+  context.generation = 3;
+  context.trace_id = "0af7651916cd43dd8448eb211c80319c";
+  context.span_id = "b7ad6b7169203331";
+  const std::vector<telemetry::LogField> fields{{"event_type", "order.paid"},
+                                                {"target", std::optional<std::string>{}},
+                                                {"attempts", 2},
+                                                {"share", 0.5},
+                                                {"payload_cut", true}};
+  const LogEntry entry = entry_of({Timestamp{std::chrono::microseconds{1'800'000'000'000'001}}, telemetry::Level::warn,
+                                   "a \"b\"", context, fields});
+  EXPECT_EQ(logs_json({&entry, 1}, kSender),
+            R"({"resourceLogs":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},)"
+            R"("scopeLogs":[{"scope":{"name":"sluice","version":"1.2.3"},"logRecords":[)"
+            R"({"timeUnixNano":"1800000000000001000","observedTimeUnixNano":"1800000000000001000",)"
+            R"("severityNumber":13,"severityText":"warn","body":{"stringValue":"a \"b\""},)"
+            R"("attributes":[{"key":"generation","value":{"intValue":"3"}},)"
+            R"({"key":"event_type","value":{"stringValue":"order.paid"}},{"key":"attempts","value":{"intValue":"2"}},)"
+            R"({"key":"share","value":{"doubleValue":0.5}},{"key":"payload_cut","value":{"boolValue":true}}],)"
+            R"("traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"b7ad6b7169203331"}]}]}]})");
+}
+
+TEST(OtlpJson, LongTextsOfALineAreCut) {
+  const std::string text(10 * kMostBytes, 'x');
+  const std::vector<telemetry::LogField> fields{{"payload", text}};
+  const LogEntry entry = entry_of({{}, telemetry::Level::info, text, {}, fields});
+  EXPECT_EQ(entry.message.size(), kMostBytes);
+  EXPECT_EQ(std::get<std::string>(entry.fields.at(0).second).size(), kMostBytes);
+}
+
 TEST(OtlpJson, MetricsAreCumulativeAndNamedWithoutTotal) {
   telemetry::Registry registry;
   registry.counter({"events_total", "Events.", {"kind"}}).with({"a"}).add(3);

@@ -41,7 +41,5 @@ class OtlpTracer final : public Tracer {
 
 /// More links than this are counted only.
 inline constexpr std::size_t kMostLinks = 128;
-/// A text is cut after so many bytes.
-inline constexpr std::size_t kMostBytes = 2048;
 
 }  // namespace sluice::otlp

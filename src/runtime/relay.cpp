@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "core/try.hpp"
+#include "runtime/trace.hpp"
+#include "telemetry/messaging.hpp"
 
 namespace sluice::runtime {
 namespace {
@@ -128,10 +130,13 @@ std::vector<Verdict> RelayClaims::publish(std::span<const EventEnvelope> events,
     const Origin& origin = claimed_.at(event.event_id());
     messages.push_back(to_message(origin.event, origin.replay, {terms_.broker, terms_.shards}));
   }
+  const auto span = trace_relay(terms_.tracer, terms_.kind, events);
   const auto answers = terms_.broker.publish(messages, terms_.publish_deadline, stop);
   std::vector<Verdict> verdicts;
   verdicts.reserve(answers.size());
   for (const auto& answer : answers) verdicts.push_back(verdict_on(answer));
+  const auto refused = std::find_if(answers.begin(), answers.end(), [](const auto& answer) { return !answer; });
+  if (refused != answers.end()) telemetry::note_error(span.get(), refused->error());
   return verdicts;
 }
 

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include <sluice/tracer.hpp>
 #include "broker/broker.hpp"
 #include "runtime/broker_message.hpp"
 #include "runtime/handler_set.hpp"
@@ -30,6 +31,7 @@ struct RelayTerms {
   std::string kind;         ///< nats, redis: relays only while the switch names it
   int shards = 16;
   Duration publish_deadline = std::chrono::seconds{10};
+  Tracer* tracer = nullptr;  ///< none: nothing is traced
 };
 
 class RelayClaims final : public store::Claiming {

@@ -52,7 +52,8 @@ void Supervisor::add_relay() {
                                                            .broker = *options_.broker.broker,
                                                            .everybody = registry_,
                                                            .kind = options_.broker.kind,
-                                                           .shards = options_.broker.shards});
+                                                           .shards = options_.broker.shards,
+                                                           .tracer = options_.tracer});
     RegisteredHandler handler = relay_handler(*claims);
     RegistrySnapshot alone;
     alone.subscriptions = {handler.subscription};
@@ -63,7 +64,8 @@ void Supervisor::add_relay() {
   };
   PoolEnvironment environment = pool_environment();
   environment.on_busy = [](bool) {};
-  environment.metrics = nullptr;  // a delivery is counted where its handler runs, and traced
+  // A delivery is counted where its handler runs, and traced there; the relay has a span for each publish.
+  environment.metrics = nullptr;
   environment.tracer = nullptr;
   broker_pools_.push_back(std::make_unique<WorkerPool>(std::move(environment), std::move(own)));
 }

@@ -102,6 +102,18 @@ std::unique_ptr<Span> trace_settle(Tracer* tracer, std::span<const Work> works) 
   return start_shared(*tracer, start, links);
 }
 
+std::unique_ptr<Span> trace_relay(Tracer* tracer, std::string_view broker, std::span<const EventEnvelope> events) {
+  if (tracer == nullptr || events.empty()) return nullptr;
+  Links links;
+  for (const EventEnvelope& event : events) {
+    if (const auto context = context_of(event); !context.empty()) links.push_back(context);
+  }
+  MessagingStart start{SpanKind::producer, "relay", "send", broker};
+  start.system = broker;
+  start.events = events.size();
+  return start_shared(*tracer, start, links);
+}
+
 ProcessSpans::ProcessSpans(const ProcessTrace& trace, const RegisteredHandler& handler, std::span<Work* const> works) {
   if (trace.tracer == nullptr) return;
   is_batch(handler, works.size()) ? start_batch(trace, handler, works) : start_each(trace, handler, works);

@@ -1,4 +1,4 @@
-// The spans of delivering: claim, process, settle. Without a tracer each of these is a comparison with null.
+// The spans of delivering: claim, relay, process, settle. Without a tracer each of these is a comparison with null.
 //
 // An event is part of the trace that its envelope names. A claim and a settle are about many events: they are linked to
 // them, and where there is only one they are part of its trace.
@@ -22,6 +22,10 @@ std::string trace_claim(Tracer* tracer, std::span<const store::ClaimedEvent> eve
 
 /// The settle that begins now.
 std::unique_ptr<Span> trace_settle(Tracer* tracer, std::span<const Work> works);
+
+/// The relay's publish that begins now; `broker` is nats or redis. The message carries the event's own trace context,
+/// so that a run behind the broker continues the event's trace as one in front of it does.
+std::unique_ptr<Span> trace_relay(Tracer* tracer, std::string_view broker, std::span<const EventEnvelope> events);
 
 /// What a run of a handler belongs to.
 struct ProcessTrace {

@@ -53,7 +53,7 @@ std::unique_ptr<Sink> open_http(const SinkConfig& sink, const Clock& clock, Trac
   return open_http_sink(std::move(options));
 }
 
-std::unique_ptr<Sink> open_exec(const SinkConfig& sink, const Clock& clock) {
+std::unique_ptr<Sink> open_exec(const SinkConfig& sink, const Clock& clock, Tracer* tracer) {
   ExecSinkOptions options;
   options.name = sink.name;
   options.command = sink.command;
@@ -61,6 +61,7 @@ std::unique_ptr<Sink> open_exec(const SinkConfig& sink, const Clock& clock) {
   if (sink.concurrency > 0) options.concurrency = sink.concurrency;
   options.rate = sink.rate;
   options.clock = clock;
+  options.tracer = tracer;
   return open_exec_sink(std::move(options));
 }
 
@@ -94,7 +95,7 @@ broker::BrokerOptions broker_options(const SinkConfig& sink) {
   return options;
 }
 
-Result<std::shared_ptr<Sink>> open_on_broker(const SinkConfig& sink, const Clock& clock) {
+Result<std::shared_ptr<Sink>> open_on_broker(const SinkConfig& sink, const Clock& clock, Tracer* tracer) {
   const auto here = [&](Error error) {
     error.message = sink.where + ": sinks." + sink.name + '.' + error.message;
     error.field = "sinks." + sink.name + '.' + error.field;
@@ -117,6 +118,7 @@ Result<std::shared_ptr<Sink>> open_on_broker(const SinkConfig& sink, const Clock
   options.breaker.rest = sink.breaker_rest;
   options.rate = sink.rate;
   options.clock = clock;
+  options.tracer = tracer;
   return std::shared_ptr<Sink>{open_broker_sink(std::move(options))};
 }
 
@@ -127,9 +129,9 @@ Result<std::shared_ptr<Sink>> open(const SinkConfig& sink, const telemetry::Logg
       return std::shared_ptr<Sink>{open_http(sink, clock, tracer)};
     case SinkConfig::Kind::nats:
     case SinkConfig::Kind::redis:
-      return open_on_broker(sink, clock);
+      return open_on_broker(sink, clock, tracer);
     case SinkConfig::Kind::exec:
-      return std::shared_ptr<Sink>{open_exec(sink, clock)};
+      return std::shared_ptr<Sink>{open_exec(sink, clock, tracer)};
     case SinkConfig::Kind::log:
       break;
   }

@@ -1,16 +1,20 @@
-// Exporting: what sends traces and metrics to a collector. The seam between those who have them and the protocol.
+// Exporting: what sends traces, metrics and the log to a collector. The seam between those who have them and the
+// protocol.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <stop_token>
 
 #include <sluice/time.hpp>
 #include <sluice/tracer.hpp>
+#include "telemetry/log.hpp"
 #include "telemetry/metrics.hpp"
 
 namespace sluice::telemetry {
 
-struct SpanCounts {
+/// Of spans, or of lines of the log.
+struct ExportCounts {
   std::int64_t exported = 0;
   std::int64_t dropped = 0;  ///< no room for them, or the collector did not take them
   std::int64_t queued = 0;
@@ -26,7 +30,11 @@ class Exporting {
 
   /// None: traces are not exported. Valid as long as this is, also after stop().
   [[nodiscard]] virtual Tracer* tracer() = 0;
-  [[nodiscard]] virtual SpanCounts span_counts() const = 0;
+  [[nodiscard]] virtual ExportCounts span_counts() const = 0;
+
+  /// None: the log is not exported. May outlive this; what it is given after stop() is not sent.
+  [[nodiscard]] virtual std::shared_ptr<const LogTap> log_tap() const = 0;
+  [[nodiscard]] virtual ExportCounts log_counts() const = 0;
 
   [[nodiscard]] virtual bool exports_metrics() const = 0;
   /// Sends them as they are now; how long to rest before the next time. What fails is logged.

@@ -149,6 +149,7 @@ void Logger::log(Level level, std::string_view message, std::span<const LogField
   if (!enabled(level)) return;
   const LogRecord record{output_->options.clock(), level, message, context_, fields};
   const std::string line = output_->options.format == LogFormat::json ? format_json(record) : format_human(record);
+  if (tap_) (*tap_)(record);
   const std::lock_guard lock{output_->mutex};
   output_->writer(line);
 }
@@ -188,6 +189,12 @@ Logger Logger::with_span(std::string_view traceparent) const {
   const auto context = parse_traceparent(traceparent);
   other.context_.trace_id = context ? std::optional{context->trace_id()} : std::nullopt;
   other.context_.span_id = context ? std::optional{context->span_id_text()} : std::nullopt;
+  return other;
+}
+
+Logger Logger::with_tap(std::shared_ptr<const LogTap> tap) const {
+  Logger other = *this;
+  other.tap_ = std::move(tap);
   return other;
 }
 

@@ -80,6 +80,10 @@ enum class LogFormat { json, human };
 /// Takes one whole line with its line feed. Called by one thread at a time.
 using LogWriter = std::function<void(std::string_view line)>;
 
+/// Gets every record beside the writer, on the thread that logs: it must not wait, and it must not log. Called by any
+/// number of threads at once.
+using LogTap = std::function<void(const LogRecord& record)>;
+
 struct LogOptions {
   LogFormat format = LogFormat::json;
   Level minimum = Level::info;       ///< lines below it are dropped
@@ -106,10 +110,13 @@ class Logger {
   [[nodiscard]] Logger with_trace_context(const std::optional<std::string>& traceparent) const;
   /// The same for a span that is current: its id, too.
   [[nodiscard]] Logger with_span(std::string_view traceparent) const;
+  /// The same output, and the tap; none: the output alone.
+  [[nodiscard]] Logger with_tap(std::shared_ptr<const LogTap> tap) const;
 
  private:
   struct Output;
   std::shared_ptr<Output> output_;
+  std::shared_ptr<const LogTap> tap_;
   LogContext context_;
 };
 

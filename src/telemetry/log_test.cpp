@@ -71,6 +71,21 @@ TEST_F(LoggerTest, OneWithoutOutputDropsEverything) {
   silent.error("nothing happens", {{"n", 1}});
 }
 
+TEST_F(LoggerTest, ATapGetsWhatIsWrittenWithItsContext) {
+  std::vector<std::string> seen;
+  const auto tap = std::make_shared<const LogTap>([&](const LogRecord& record) {
+    seen.push_back(std::string{record.message} + " " + record.context.span_id.value_or("-") + " " +
+                   std::to_string(record.fields.size()));
+  });
+  const Logger plain = logger();
+  const Logger log = plain.with_tap(tap);
+  log.debug("below the minimum");
+  log.with_span("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01").warn("a", {{"n", 1}});
+  plain.info("without it");
+  EXPECT_EQ(seen, std::vector<std::string>{"a b7ad6b7169203331 1"});
+  EXPECT_EQ(lines.size(), 2U);
+}
+
 TEST_F(LoggerTest, LinesOfManyThreadsStayWhole) {
   const Logger shared = logger();
   {

@@ -10,7 +10,7 @@ std::unique_ptr<Span> start_messaging(Tracer& tracer, const MessagingStart& want
                             .links = wanted.links,
                             .started_at = wanted.started_at});
   if (!span || !span->recording()) return span;
-  span->set("messaging.system", "sluice");
+  span->set("messaging.system", wanted.system);
   span->set("messaging.operation.name", wanted.operation);
   span->set("messaging.operation.type", wanted.type);
   if (!wanted.destination.empty()) span->set("messaging.destination.name", wanted.destination);

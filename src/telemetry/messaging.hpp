@@ -26,6 +26,7 @@ struct MessagingStart {
   std::span<const std::string_view> links{};
   std::optional<Timestamp> started_at{};
   std::size_t events = 1;
+  std::string_view system = "sluice";  ///< who carries the message: sluice, nats, redis
 };
 /// None: not sampled. The attributes are set that every such span has.
 std::unique_ptr<Span> start_messaging(Tracer& tracer, const MessagingStart& wanted);

@@ -106,9 +106,9 @@ DeliveryMetrics::DeliveryMetrics(Registry& registry)
                                                 "From occurred_at of an event until it was delivered, if that was its "
                                                 "first attempt and nothing had to be waited for."},
                                                {kLadderLatencyBounds.begin(), kLadderLatencyBounds.end()})),
-      replay_latency(registry.histogram({"sluice_replay_latency_seconds",
-                                         "From the latest replay of an event until it was delivered."},
-                                        latency_seconds())),
+      replay_latency(registry.histogram(
+          {"sluice_replay_latency_seconds", "From the latest replay of an event until it was delivered."},
+          latency_seconds())),
       polls(registry.counter({"sluice_polls_total", "Scans for work that no notification had asked for."})),
       reaped(
           registry.counter({"sluice_reaped_claims_total", "Claims that ran out, by what became of them.", {"result"}})),
@@ -228,13 +228,14 @@ void ProcessMetrics::sample() {
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) most_descriptors->set(static_cast<double>(limit.rlim_cur));
 }
 
-TraceMetrics::TraceMetrics(Registry& registry)
-    : exported(registry.counter({"sluice_trace_spans_exported_total", "Spans that the collector took."})),
-      dropped(registry.counter({"sluice_trace_spans_dropped_total",
-                                "Spans that were dropped: no room in the queue, or not taken by the collector."})),
-      queued(registry.gauge({"sluice_trace_spans_queued", "Spans that wait to be exported."})) {}
+ExportMetrics::ExportMetrics(Registry& registry, const Names& names)
+    : exported(registry.counter({names.prefix + "_exported_total", names.what + " that the collector took."})),
+      dropped(
+          registry.counter({names.prefix + "_dropped_total",
+                            names.what + " that were dropped: no room in the queue, or not taken by the collector."})),
+      queued(registry.gauge({names.prefix + "_queued", names.what + " that wait to be exported."})) {}
 
-void TraceMetrics::mirror(const SpanCounts& counts) {
+void ExportMetrics::mirror(const ExportCounts& counts) {
   exported->follow(counts.exported);
   dropped->follow(counts.dropped);
   queued->set(static_cast<double>(counts.queued));

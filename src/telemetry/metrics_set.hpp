@@ -113,14 +113,18 @@ struct ProcessMetrics {
   void sample();
 };
 
-/// What became of the spans that this process recorded.
-struct TraceMetrics {
-  explicit TraceMetrics(Registry& registry);
+/// What became of the spans that this process recorded, or of the lines of its log.
+struct ExportMetrics {
+  struct Names {
+    std::string prefix;  ///< `sluice_trace_spans`
+    std::string what;    ///< `Spans`
+  };
+  ExportMetrics(Registry& registry, const Names& names);
   Family<Counter>& exported;
   Family<Counter>& dropped;
   Family<Gauge>& queued;
 
-  void mirror(const SpanCounts& counts);
+  void mirror(const ExportCounts& counts);
 };
 
 /// The registry outlives the set.
@@ -132,7 +136,8 @@ struct MetricSet {
         alerts(registry),
         traffic(registry),
         process(registry),
-        traces(registry) {}
+        traces(registry, {"sluice_trace_spans", "Spans"}),
+        logs(registry, {"sluice_log_records", "Lines of the log"}) {}
 
   StoreMetrics store;
   DeliveryMetrics delivery;
@@ -140,7 +145,8 @@ struct MetricSet {
   AlertMetrics alerts;
   TrafficMetrics traffic;
   ProcessMetrics process;
-  TraceMetrics traces;
+  ExportMetrics traces;
+  ExportMetrics logs;
   DeliveryHistory history;  ///< for the charts; not exposed
 };
 

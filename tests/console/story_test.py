@@ -154,6 +154,18 @@ def sinks(shop):
     shop.story("sinks")
 
 
+def charts(shop):
+    """A process writes its history when it ends."""
+    shop.serve()
+    for _ in range(3):
+        shop.run("publish", "hello.world", "--data", "{}")
+    while shop.sql("select count(*) from core.outbox where status = 'delivered'") != ["3"]:
+        pass
+    shop.stop()
+    shop.serve()
+    shop.story("charts")
+
+
 def three_more_die(shop, line):
     """What a story asks for with the word `more`."""
     if line != "more":
@@ -239,7 +251,7 @@ def details(shop):
 
 STORIES = {story.__name__: story for story in
            (outage, canary, exceptions, viewer, survives, text, prefix, generations, discard, hands, pictures, keyboard,
-            steer, sinks, arrivals, acknowledge, slow, stale, lists, details, groups, reload, wall)}
+            steer, sinks, charts, arrivals, acknowledge, slow, stale, lists, details, groups, reload, wall)}
 
 
 def main():

@@ -36,4 +36,11 @@ HISTORIES = [
              (TELEMETRY, "work.event.replay > 0 ? counts->replays : work.event.fresh", "work.event.fresh")),
     observed("attempts-first-success", "A first success writes nothing", "AFirstSuccessIsNoAttemptInTheLog",
              ("src/runtime/work.cpp", "if (!is_kept(work, rules)) return attempts;", "")),
+    Mutant("history-quiet", "A quiet interval of one series is zero only where something is known", "ops_test",
+           "ChartPoints.AQuietIntervalOfOneSeriesIsZeroAndNoGap",
+           (("src/ops/history.cpp", "if (!points[i].counts && all[i].counts) points[i].counts.emplace();",
+             "if (!points[i].counts) points[i].counts.emplace();"),)),
+    Mutant("operation-rate-left", "The time left is no shorter than the rate allows", "ops_test", "OperationPaceTest.TellsPhaseSpeedAndWhatIsLeft",
+           (("src/ops/operation_pace.cpp", "seconds = std::max(seconds, static_cast<double>(counts.remaining()) / rate);",
+             "seconds = std::min(seconds, static_cast<double>(counts.remaining()) / rate);"),)),
 ]

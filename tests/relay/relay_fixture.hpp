@@ -9,6 +9,7 @@
 #include "tests/broker/broker_fixture.hpp"
 #include "tests/delivery/delivery_fixture.hpp"
 #include "tests/support/postgres_database.hpp"
+#include "tests/support/recording_tracer.hpp"
 
 namespace sluice::test {
 
@@ -55,6 +56,7 @@ class RelayTest : public testing::TestWithParam<Kind> {
     auto options = relaying_options(identity);
     brokers_.push_back(open_broker());
     options.broker = terms(*brokers_.back(), true);
+    options.tracer = &tracer_;
     return std::make_unique<DeliveringProcess>(store ? std::move(store) : open_store(database_.url()),
                                                std::vector<runtime::RegisteredHandler>{}, options);
   }
@@ -65,6 +67,7 @@ class RelayTest : public testing::TestWithParam<Kind> {
     brokers_.push_back(open_broker());
     options.broker = terms(*brokers_.back(), false);
     options.broker.ack_wait = ack_wait;
+    options.tracer = &tracer_;
     options.workers = 2;
     return std::make_unique<DeliveringProcess>(open_store(database_.url()), std::move(handlers), options);
   }
@@ -108,6 +111,7 @@ class RelayTest : public testing::TestWithParam<Kind> {
   std::unique_ptr<store::Store> store_ = open_store(database_.url());
   std::unique_ptr<broker::Broker> admin_;
   std::vector<std::unique_ptr<broker::Broker>> brokers_;  // outlive the processes
+  RecordingTracer tracer_;                                // of all of them
 };
 
 }  // namespace sluice::test

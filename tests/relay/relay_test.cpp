@@ -110,6 +110,28 @@ TEST_P(RelayTest, AnEventThatWasPublishedAndNotSettledIsPublishedAgainUnderItsId
   EXPECT_EQ(journal.times("search.indexer", id), 1);
 }
 
+TEST_P(RelayTest, TheTraceGoesOnBehindTheBroker) {
+  const std::string published = TraceContext{7, 7, 7, TraceContext::kSampled}.traceparent();
+  Journal journal;
+  turn(RelayState::on);
+  auto consumers = consuming("consumers", {journalling("search.indexer", journal)});
+  auto relay = relaying();
+  EnvelopeDraft draft = a_draft();
+  draft.trace_context = published;
+  const Uuid id = publish_one(store(), an_event(draft));
+  journal.await("search.indexer", id);
+  eventually([&] { return !tracer_.spans("settle").empty(); });
+  const auto relayed = tracer_.spans("relay " + kind_name());
+  ASSERT_EQ(relayed.size(), 1U);
+  EXPECT_EQ(relayed[0].kind, SpanKind::producer);
+  EXPECT_EQ(relayed[0].parent, published);
+  EXPECT_EQ(relayed[0].attributes.at("messaging.system"), kind_name());
+  const auto processed = tracer_.spans("process");
+  ASSERT_EQ(processed.size(), 1U) << "the relay itself is no run of a handler";
+  EXPECT_EQ(processed[0].parent, published);
+  EXPECT_EQ(processed[0].attributes.at("messaging.consumer.group.name"), "search.indexer");
+}
+
 TEST_P(RelayTest, WhileTheBrokerIsAwayEventsWaitAndNoneIsLost) {
   Journal journal;
   auto consumers = consuming("consumers", {journalling("search.indexer", journal)});

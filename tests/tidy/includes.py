@@ -28,7 +28,7 @@ ALLOWED = {
     "broker/redis/": {"broker", "core"},
     "broker/open_broker": {"broker", "broker/nats", "broker/redis", "core"},
     "sink/": {"core", "host"},
-    "sink/broker/": {"broker", "core", "host", "sink"},
+    "sink/broker/": {"broker", "core", "host", "sink", "telemetry"},
     "sink/exec/": {"core", "host", "sink"},
     "sink/http/": {"core", "crypto", "host", "http_client", "sink"},
     "sink/log/": {"core", "host", "sink", "telemetry"},

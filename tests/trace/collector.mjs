@@ -1,5 +1,5 @@
 // collector.mjs [STATUS…]: a real OTLP/HTTP receiver. Prints its port, then a line of JSON for each request that it took:
-// {"spans":[…]} or {"metrics":[…]}. The first requests are answered with the statuses that are given, the others with 200.
+// {"spans":[…]}, {"metrics":[…]} or {"logs":[…]}. The first requests are answered with the statuses that are given, the others with 200.
 //
 // Decodes with the definitions that OpenTelemetry's own SDK for JavaScript is generated from. A field that they do not
 // know, or that they write otherwise, is refused: the request would not come back as it went in.
@@ -8,10 +8,11 @@ import { createServer } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import root from '@opentelemetry/otlp-transformer/build/src/generated/root.js';
 
-const { trace, metrics } = root.opentelemetry.proto.collector;
+const { trace, metrics, logs } = root.opentelemetry.proto.collector;
 const requests = {
   '/v1/traces': [trace.v1.ExportTraceServiceRequest, (sent) => ({ spans: spansOf(sent) })],
   '/v1/metrics': [metrics.v1.ExportMetricsServiceRequest, (sent) => ({ metrics: metricsOf(sent) })],
+  '/v1/logs': [logs.v1.ExportLogsServiceRequest, (sent) => ({ logs: logsOf(sent) })],
 };
 const statuses = process.argv.slice(2).map(Number);
 
@@ -47,8 +48,8 @@ function withoutDefaults(value) {
   return Object.fromEntries(kept.map(([key, inner]) => [key, withoutDefaults(inner)]));
 }
 
-const plain = (attributes) =>
-  Object.fromEntries((attributes ?? []).map(({ key, value }) => [key, value.stringValue ?? Number(value.intValue)]));
+const simple = ({ stringValue, boolValue, doubleValue, intValue }) => stringValue ?? boolValue ?? doubleValue ?? Number(intValue);
+const plain = (attributes) => Object.fromEntries((attributes ?? []).map(({ key, value }) => [key, simple(value)]));
 
 function spansOf(sent) {
   return sent.resourceSpans.flatMap(({ resource, scopeSpans }) =>
@@ -60,6 +61,14 @@ function spansOf(sent) {
 
 function metricsOf(sent) {
   return sent.resourceMetrics.flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics));
+}
+
+function logsOf(sent) {
+  return sent.resourceLogs.flatMap(({ resource, scopeLogs }) =>
+    scopeLogs.flatMap(({ logRecords }) =>
+      logRecords.map((each) => ({ ...each, attributes: plain(each.attributes), resource: plain(resource.attributes) })),
+    ),
+  );
 }
 
 const server = createServer(async (request, response) => {

@@ -1,5 +1,5 @@
 """dead_collector_test.py SLUICE: a collector that takes connections and never answers. Events are delivered all the same, more
-spans than there is room for are dropped and counted, the log says it once, and a stop does not wait for it."""
+spans and lines of the log than there is room for are dropped and counted, the log says it once, and a stop does not wait for it."""
 import json
 import os
 import re
@@ -11,7 +11,7 @@ import urllib.request
 from pathlib import Path
 
 ROOM = 8192 + 512  # in the queue, and in the request that is under way
-EVENTS = 10000  # a run of each: more spans than the queue has room for
+EVENTS = 10000  # a run and a line of each: more than the queues have room for
 
 
 def main():
@@ -19,11 +19,11 @@ def main():
         silent.bind(("127.0.0.1", 0))
         silent.listen()
         folder = Path(name)
-        environment = {**os.environ, "HOME": name, "OTEL_EXPORTER_OTLP_TIMEOUT": "60000",
+        environment = {**os.environ, "HOME": name, "OTEL_EXPORTER_OTLP_TIMEOUT": "60000", "OTEL_LOGS_EXPORTER": "otlp",
                        "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{silent.getsockname()[1]}"}
         daemon = subprocess.Popen([sys.argv[1], "serve", "-o", "json", "--store", f"sqlite:{folder}/sluice.db",
-                                   "--listen", "127.0.0.1:0", "--log-level", "warn"],
-                                  env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                                   "--listen", "127.0.0.1:0"],
+                                  env=environment, stdout=subprocess.PIPE, stderr=open(folder / "log", "w"), text=True)
         url = json.loads(daemon.stdout.readline())["url"]
 
         def counted(metric):
@@ -36,15 +36,16 @@ def main():
             urllib.request.urlopen(request, timeout=60).close()
         while counted('sluice_settled_events_total{result="delivered"}'.replace("{", r"\{").replace("}", r"\}")) < EVENTS:
             pass
-        waiting, dropped, exported = (counted(f"sluice_trace_spans_{what}") for what in ("queued", "dropped_total", "exported_total"))
-        if exported != 0 or waiting > ROOM:
-            sys.exit(f"{exported} spans exported and {waiting} queued, to a collector that never answers")
-        if dropped < EVENTS - ROOM:
-            sys.exit(f"{dropped} spans were dropped, of {EVENTS} and more that were recorded")
+        for of in ("trace_spans", "log_records"):
+            waiting, dropped, exported = (counted(f"sluice_{of}_{what}") for what in ("queued", "dropped_total", "exported_total"))
+            if exported != 0 or waiting > ROOM:
+                sys.exit(f"{of}: {exported} exported and {waiting} queued, to a collector that never answers")
+            if dropped < EVENTS - ROOM:
+                sys.exit(f"{of}: {dropped} were dropped, of {EVENTS} and more that there were")
         daemon.terminate()
-        _, said = daemon.communicate(timeout=30)
+        daemon.communicate(timeout=30)
         if daemon.returncode != 0:
-            sys.exit(f"the daemon ended with {daemon.returncode}: {said}")
+            sys.exit(f"the daemon ended with {daemon.returncode}: {(folder / 'log').read_text()[-2000:]}")
 
 
 main()

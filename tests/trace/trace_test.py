@@ -5,20 +5,12 @@ and delivery, as an OTLP receiver sees it. The receiver decodes with the definit
 """
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
-import urllib.request
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "support"))
-from node_program import start_script  # noqa: E402
-
-CLIENT, PRODUCER, CONSUMER = 3, 4, 5
-TRACE = "0af7651916cd43dd8448eb211c80319c"
-CALLER = "b7ad6b7169203331"
+from tracing import CALLER, CLIENT, CONSUMER, HERE, PRODUCER, TRACE, Collector, Daemon, collecting, expect, named
 
 CONFIG = """
 trace_url = "https://traces.example.com/{{trace_id}}"
@@ -29,6 +21,7 @@ headers = "x-team=web"
 compression = "gzip"
 service_name = "shop"
 metric_interval = "250ms"
+logs = "otlp"
 
 [sinks.till]
 kind = "http"
@@ -40,40 +33,6 @@ events = ["order.*"]
 sink = "till"
 retry = {{ attempts = 2, base = "10ms", cap = "10ms" }}
 """
-
-
-def expect(seen, wanted, what):
-    if seen != wanted:
-        sys.exit(f"{what}: expected {wanted!r}, got {seen!r}")
-
-
-class Collector:
-    """What it has taken so far; a process that prints a line for each request."""
-
-    def __init__(self, process):
-        self.process = process
-        self.port = int(process.stdout.readline())
-        self.spans = []
-        self.metrics = []
-
-    def next(self):
-        request = json.loads(self.process.stdout.readline())
-        if "refused" in request:
-            sys.exit(f"the collector refused: {request['refused']}")
-        expect(request["packed"], True, "compression")
-        expect(request["headers"]["x-team"], "web", "the configured header")
-        self.spans += request.get("spans", [])
-        self.metrics = request.get("metrics", self.metrics)
-
-    def await_spans(self, enough):
-        while not enough(self.spans):
-            self.next()
-
-    def await_metrics(self, enough):
-        self.metrics = []
-        while not self.metrics or not enough({metric["name"]: metric for metric in self.metrics}):
-            self.next()
-        return {metric["name"]: metric for metric in self.metrics}
 
 
 class Receiver:
@@ -92,44 +51,12 @@ class Receiver:
         self.process.wait(timeout=60)
 
 
-class Daemon:
-    def __init__(self, sluice, folder, config):
-        file = folder / "sluice.toml"
-        file.write_text(config)
-        self.common = ["--config", file, "--store", f"sqlite:{folder}/sluice.db"]
-        self.sluice = sluice
-        self.environment = {**os.environ, "HOME": str(folder)}
-        self.process = subprocess.Popen([sluice, "serve", "-o", "json", *self.common, "--listen", "127.0.0.1:0"],
-                                        env=self.environment, stdout=subprocess.PIPE, stderr=open(folder / "log", "w"))
-        self.url = json.loads(self.process.stdout.readline())["url"]
-
-    def call(self, path, body=None, headers=None):
-        data = json.dumps(body).encode() if body is not None else None
-        request = urllib.request.Request(self.url + path, data, {"content-type": "application/json", **(headers or {})})
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return json.load(answer)
-
-    def await_status(self, event_id, status):
-        """Each question is a request of its own."""
-        while (event := self.call(f"v1/events/{event_id}"))["status"] != status:
-            pass
-        return event
-
-    def run(self, *words):
-        return subprocess.run([self.sluice, *words, *self.common], env=self.environment, check=True, capture_output=True,
-                              text=True).stdout
-
-    def stop(self):
-        self.process.terminate()
-        expect(self.process.wait(timeout=60), 0, "the daemon's exit")
-
-
-def named(spans, beginning):
-    return sorted((span for span in spans if span["name"].startswith(beginning)), key=lambda span: int(span["startTimeUnixNano"]))
-
-
 def linked(span):
     return [link["spanId"] for link in span.get("links", [])]
+
+
+SEVERITIES = {"debug": 5, "info": 9, "warn": 13, "error": 17}
+CONTEXT = ("timestamp", "level", "message", "service", "environment", "trace_id", "span_id")
 
 
 def check_trace(spans, event_id, requests):
@@ -173,10 +100,21 @@ def check_metrics(collector):
     expect((claimed["dataPoints"][0]["asInt"], claimed["isMonotonic"]), ("3", True), "the claimed events")
 
 
-def check_log(folder, runs):
+def check_log(folder, collector, runs):
+    """Every line that the daemon has written has come to the collector, too."""
     lines = [json.loads(line) for line in (folder / "log").read_text().splitlines() if line.startswith("{")]
     handled = [line for line in lines if line.get("handler_name") == "shop.till"]
     expect([(line["trace_id"], line["span_id"]) for line in handled], [(TRACE, run["spanId"]) for run in runs], "the log")
+    # What is said of the collector itself does not go there; what is said after the last export does not either.
+    sent = [line for line in lines if "exported" not in line["message"]][:len(collector.logs)]
+    expect(len(sent) > len(handled), True, f"{len(sent)} lines were sent")
+    for line, entry in zip(sent, sorted(collector.logs, key=lambda entry: int(entry["timeUnixNano"]))):
+        expect(entry["body"]["stringValue"], line["message"], "the line")
+        expect((entry["severityText"], entry["severityNumber"]), (line["level"], SEVERITIES[line["level"]]), "its severity")
+        expect((entry.get("traceId"), entry.get("spanId")), (line["trace_id"], line.get("span_id")), "its trace")
+        own = {key: value for key, value in line.items() if key not in CONTEXT and value is not None}
+        expect(entry["attributes"], own, "its fields")
+        expect(entry["resource"]["service.name"], "shop", "the service")
 
 
 def play(sluice, folder, collector):
@@ -194,6 +132,7 @@ def play(sluice, folder, collector):
     requests = [receiver.next() for _ in range(3)]
     collector.await_spans(lambda spans: len(named(spans, "settle")) == 3)
     check_metrics(collector)
+    collector.await_logs(lambda logs: len([log for log in logs if log["attributes"].get("handler_name") == "shop.till"]) == 3)
 
     # From the command line: a trace of its own, sent before the command ends.
     published = daemon.run("publish", "demo.hello").strip()
@@ -209,11 +148,11 @@ def main():
     arguments.add_argument("--record", type=Path)
     given = arguments.parse_args()
     # The first batch is sent twice: the collector had no room.
-    with tempfile.TemporaryDirectory() as name, start_script(HERE, "collector.mjs", dict(os.environ), "503") as process:
+    with tempfile.TemporaryDirectory() as name, collecting("503") as process:
         folder, collector = Path(name), Collector(process)
         event_id, requests = play(given.sluice, folder, collector)
         own = check_trace(collector.spans, event_id, requests)
-        check_log(folder, named(own, "process"))
+        check_log(folder, collector, named(own, "process"))
     if given.record:
         given.record.write_text(json.dumps(sorted(own, key=lambda span: int(span["startTimeUnixNano"])), indent=1) + "\n")
     print(f"{len(own)} spans")

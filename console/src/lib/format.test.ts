@@ -1,5 +1,18 @@
 import { expect, it } from 'vitest';
-import { bytes, capped, count, duration, exact, label, percent, plural, relative, shortId } from './format';
+import {
+  bytes,
+  capped,
+  count,
+  duration,
+  exact,
+  label,
+  perMinute,
+  percent,
+  plural,
+  relative,
+  sentence,
+  shortId,
+} from './format';
 
 it.each([
   [0, '0 s'],
@@ -38,4 +51,14 @@ it('writes sizes, times, ids and nouns', () => {
   expect(plural(5000, 'event')).toBe('5,000 events');
   expect(label('oldest_age_seconds')).toBe('Oldest age');
   expect(label('event_handled')).toBe('Dedup records');
+});
+
+it('makes a sentence of words', () => {
+  expect(sentence('nothing is due')).toBe('Nothing is due.');
+  expect(sentence('Done.')).toBe('Done.');
+  expect(sentence('')).toBe('');
+});
+
+it('tells counts per minute', () => {
+  expect(perMinute([300, null, 0], 300)).toEqual([60, null, 0]);
 });

@@ -27,6 +27,7 @@ export function percent(value: number | null | undefined): string {
 
 export function milliseconds(value: number | null | undefined): string {
   if (value == null) return '–';
+  if (value > 0 && value < 0.05) return '< 0.1 ms';
   return value >= 1000 ? `${fraction.format(value / 1000)} s` : `${fraction.format(value)} ms`;
 }
 
@@ -112,4 +113,14 @@ export function label(name: string): string {
   if (known !== undefined) return known;
   const words = name.replace(/_(seconds|bytes|percent|ms)$/, '').replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** Counts of intervals of so many seconds, per minute. */
+export const perMinute = (values: (number | null)[], interval: number): (number | null)[] =>
+  values.map((value) => (value === null ? null : (value * 60) / interval));
+
+/** Words of the API as a sentence: `nothing is due` becomes `Nothing is due.` */
+export function sentence(words: string): string {
+  if (words === '') return '';
+  return words[0]!.toUpperCase() + words.slice(1) + (/[.!?]$/.test(words) ? '' : '.');
 }

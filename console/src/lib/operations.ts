@@ -47,30 +47,8 @@ export function operationsIn(text: string): { words: string; id: string }[] {
   return parts;
 }
 
-export interface Outlook {
-  /** `canary: 5 of 10`; empty where there is none. */
-  phase: string;
-  /** On average since the start; null: not known yet. */
-  perSecond: number | null;
-  /** Seconds that are left; null: not known, or nothing moves. */
-  eta: number | null;
-}
-
-export function outlookOf(operation: Operation, now: number): Outlook {
-  const { total, delivered, failed_again, skipped, changed, remaining, rate, state, started_at } = operation;
-  const done = delivered + failed_again + skipped + changed;
-  const elapsed =
-    started_at === null
-      ? 0
-      : (Math.min(now, Date.parse(operation.ended_at ?? '') || now) - Date.parse(started_at)) / 1000;
-  const perSecond = elapsed >= 1 && done > 0 ? done / elapsed : null;
-  const left = total - done;
-  const byPace = rate > 0 ? remaining / rate : 0;
-  const eta = state === 'running' && perSecond !== null ? Math.max(byPace, left / perSecond) : null;
-  return { phase: phaseOf(operation), perSecond, eta };
-}
-
-function phaseOf({ phase, canary, total, delivered, failed_again, in_flight }: Operation): string {
+/** `canary: 5 of 10`; empty where there is none. */
+export function phaseOf({ phase, canary, total, delivered, failed_again, in_flight }: Operation): string {
   const outcomes = delivered + failed_again;
   if (phase === 'canary') return `canary: ${Math.min(outcomes, canary)} of ${Math.min(canary, total)} have an outcome`;
   if (phase === 'settling') return `the last ${in_flight} are being delivered`;

@@ -217,6 +217,10 @@ export interface Operation {
   rate: number;
   canary: number;
   stop_percent: number;
+  /** On average since it started; null: not known yet. */
+  per_second: number | null;
+  /** Null: not known, or nothing moves. */
+  eta_seconds: number | null;
   actor: string;
   surface: string;
   reason: string;
@@ -319,10 +323,15 @@ export interface Overview {
     failed_per_minute: number;
     notify_queue_percent: number | null;
   };
-  series: { interval_seconds: number; times: number[] } & Record<SeriesName, (number | null)[]>;
+  series: HistoryChart;
   marks: { at: string; kind: 'generation' | 'replay'; text: string; link: string }[];
   sinks: { name: string; kind: string; state: string; open_until: string | null; why: string }[];
   attention: Attention[];
+}
+export type HistoryChart = { interval_seconds: number; times: number[] } & Record<SeriesName, (number | null)[]>;
+export interface HistorySeries {
+  kind: string;
+  series: { name: string; delivered: number; failed: number }[];
 }
 export type SeriesName =
   | 'backlog'

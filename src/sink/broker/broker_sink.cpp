@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "core/cloudevents.hpp"
+#include "core/generation.hpp"
+#include "telemetry/messaging.hpp"
 
 namespace sluice::sink {
 namespace {
@@ -33,6 +35,8 @@ std::string error_class_of(const Error& error) {
 std::string sentence_of(const Error& error) {
   return error.hint.empty() ? error.message : error.message + "; " + error.hint;
 }
+
+constexpr std::string_view kTraceparent = "traceparent";
 
 class BrokerSink final : public SwitchedSink {
  public:
@@ -69,18 +73,52 @@ class BrokerSink final : public SwitchedSink {
     std::vector<broker::OutgoingMessage> messages;
     messages.reserve(events.size());
     for (const EventEnvelope& event : events) messages.push_back(message_of(event, delivery.generation, options_));
+    const auto spans = begin_spans(messages, delivery);
     const auto began = std::chrono::steady_clock::now();
     const auto answers = options_.broker->publish(messages, options_.timeout, delivery.stop);
     const auto took = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - began);
     std::vector<Verdict> verdicts;
     verdicts.reserve(answers.size());
-    for (const auto& answer : answers) {
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      const auto& answer = answers[i];
       const bool stopped = !answer && answer.error().retry != Retry::never && delivery.stop.stop_requested();
       verdicts.push_back(stopped ? Verdict::stopped("stopped before the broker answered") : verdict_of(answer));
+      if (spans[i] && !answer) spans[i]->fail(error_class_of(answer.error()), sentence_of(answer.error()));
       record_latency(took);
       note(answer, stopped);
     }
     return verdicts;
+  }
+
+  // One per message, none where nothing is recorded. They end together, when the broker has answered to all.
+  std::vector<std::unique_ptr<Span>> begin_spans(std::vector<broker::OutgoingMessage>& messages,
+                                                 const Delivery& delivery) const {
+    std::vector<std::unique_ptr<Span>> spans(messages.size());
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+      const std::string_view run = delivery.traceparent(i);
+      if (run.empty()) continue;
+      spans[i] = start_span(messages[i], run);
+      pass_on(messages[i], spans[i] ? spans[i]->traceparent() : run);
+    }
+    return spans;
+  }
+
+  std::unique_ptr<Span> start_span(const broker::OutgoingMessage& message, std::string_view parent) const {
+    if (options_.tracer == nullptr) return nullptr;
+    telemetry::MessagingStart start{SpanKind::producer, "send", "send", message.address};
+    start.parent = parent;
+    start.system = options_.kind;
+    auto span = telemetry::start_messaging(*options_.tracer, start);
+    if (!span || !span->recording()) return span;
+    span->set("messaging.message.id", message.id);
+    span->set("sluice.sink", options_.name);
+    return span;
+  }
+
+  // Whoever consumes the message goes on from there.
+  static void pass_on(broker::OutgoingMessage& message, std::string_view traceparent) {
+    std::erase_if(message.headers, [](const auto& header) { return header.first == kTraceparent; });
+    message.headers.emplace_back(kTraceparent, traceparent);
   }
 
   // None: go on. `trial`: the circuit is half open.
@@ -149,6 +187,9 @@ broker::OutgoingMessage message_of(const EventEnvelope& event, std::int64_t gene
       message.headers.emplace_back("content-type", "application/json");
       message.body = event.to_json();
       break;
+  }
+  if (const auto& context = event.trace_context(); context && check_trace_context(*context)) {
+    message.headers.emplace_back(kTraceparent, *context);
   }
   return message;
 }

@@ -4,12 +4,15 @@
 // A message that the broker has already is delivered. One that is too large, or that has no possible address, fails its
 // event at once; everything else is tried again. After failures in a row the circuit opens and events wait without an
 // attempt being counted.
+//
+// A message carries a `traceparent`: that of its own span where traces are recorded, else that of the event.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <string>
 
+#include <sluice/tracer.hpp>
 #include "broker/broker.hpp"
 #include "core/address_template.hpp"
 #include "host/entropy.hpp"
@@ -36,6 +39,7 @@ struct BrokerSinkOptions {
   BreakerRules breaker;
   double rate = 0;                                      ///< per second; 0: no limit
   std::function<Timestamp()> clock = host::wall_clock;  ///< the store's time
+  Tracer* tracer = nullptr;                             ///< outlives the sink; none: nothing is traced
 };
 
 std::unique_ptr<Sink> open_broker_sink(BrokerSinkOptions options);

@@ -3,11 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/recording_tracer.hpp"
+
 namespace sluice::sink {
 namespace {
 
 using testing::Contains;
 using testing::Pair;
+
+constexpr const char* kEventTrace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+constexpr const char* kRunTrace = "00-0af7651916cd43dd8448eb211c80319c-00000000000000aa-01";
 
 EventEnvelope carried_event() {
   EnvelopeDraft draft;
@@ -16,6 +21,14 @@ EventEnvelope carried_event() {
   draft.source = "billing";
   draft.payload = R"({"n":1})";
   return EventEnvelope::trusted(draft);
+}
+
+std::vector<std::string> traceparents_of(const broker::OutgoingMessage& message) {
+  std::vector<std::string> all;
+  for (const auto& [name, value] : message.headers) {
+    if (name == "traceparent") all.push_back(value);
+  }
+  return all;
 }
 
 // Answers as it is told, and keeps what came.
@@ -51,6 +64,12 @@ class BrokerSinkTest : public testing::Test {
   std::vector<Verdict> deliver(Sink& sink, std::size_t count) {
     const std::vector<EventEnvelope> events(count, carried_event());
     return sink.deliver(events, {"tests.bus", 3, std::vector<int>(count), stop.get_token()});
+  }
+  std::vector<Verdict> deliver_traced(Sink& sink) {
+    const EventEnvelope event = carried_event().with_trace_context(kEventTrace);
+    Delivery delivery{"tests.bus", 3, {0}, stop.get_token()};
+    delivery.traceparents = {kRunTrace};
+    return sink.deliver({&event, 1}, delivery);
   }
 
   Timestamp now{std::chrono::hours{1}};
@@ -127,6 +146,47 @@ TEST_F(BrokerSinkTest, AStopIsNoFailure) {
   trouble = Error{ErrorCode::timeout, Retry::in_doubt, "no answer", {}, {}};
   stop.request_stop();
   EXPECT_EQ(deliver(*sink, 1)[0].kind, Verdict::Kind::stopped);
+}
+
+TEST_F(BrokerSinkTest, AMessageIsASpanOfItsRunAndCarriesItOn) {
+  test::RecordingTracer tracer;
+  BrokerSinkOptions made = options();
+  made.tracer = &tracer;
+  const auto sink = open_broker_sink(std::move(made));
+  EXPECT_EQ(deliver_traced(*sink)[0].kind, Verdict::Kind::handled);
+  const auto spans = tracer.spans();
+  ASSERT_EQ(spans.size(), 1U);
+  EXPECT_EQ(spans[0].name, "send events.order.paid");
+  EXPECT_EQ(spans[0].kind, SpanKind::producer);
+  EXPECT_EQ(spans[0].parent, kRunTrace);
+  EXPECT_EQ(spans[0].error_type, "");
+  EXPECT_THAT(spans[0].attributes,
+              testing::UnorderedElementsAre(Pair("messaging.system", "nats"), Pair("messaging.operation.name", "send"),
+                                            Pair("messaging.operation.type", "send"),
+                                            Pair("messaging.destination.name", "events.order.paid"),
+                                            Pair("messaging.message.id", came[0].id), Pair("sluice.sink", "bus")));
+  EXPECT_THAT(traceparents_of(came[0]), testing::ElementsAre(spans[0].traceparent)) << "once, and not the event's own";
+}
+
+TEST_F(BrokerSinkTest, WhatTheBrokerDoesNotTakeFailsItsSpan) {
+  test::RecordingTracer tracer;
+  BrokerSinkOptions made = options();
+  made.tracer = &tracer;
+  const auto sink = open_broker_sink(std::move(made));
+  trouble = Error{ErrorCode::exhausted, Retry::safe, "full", {}, "let its consumers catch up"};
+  deliver_traced(*sink);
+  EXPECT_EQ(tracer.spans().at(0).error_type, "broker_full");
+  EXPECT_EQ(tracer.spans().at(0).message, "full; let its consumers catch up");
+}
+
+TEST_F(BrokerSinkTest, WithoutATracerTheTraceGoesOnAllTheSame) {
+  const auto sink = open_broker_sink(options());
+  deliver_traced(*sink);
+  EXPECT_THAT(traceparents_of(came[0]), testing::ElementsAre(kRunTrace));
+  const EventEnvelope event = carried_event().with_trace_context(kEventTrace);
+  EXPECT_THAT(traceparents_of(message_of(event, 3, options())), testing::ElementsAre(kEventTrace));
+  const EventEnvelope odd = carried_event().with_trace_context("00-no\r\ntrace");
+  EXPECT_THAT(traceparents_of(message_of(odd, 3, options())), testing::IsEmpty());
 }
 
 TEST_F(BrokerSinkTest, AProbeSaysWhereItsMessageWent) {

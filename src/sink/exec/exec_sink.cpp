@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/generation.hpp"
 #include "sink/exec/process.hpp"
 #include "sink/switched_sink.hpp"
 
@@ -71,25 +72,53 @@ class ExecSink final : public SwitchedSink {
       return Verdict::defer_for(Duration::zero());
     }
     const std::string input = event.to_json();
+    const auto span = start_span(delivery.traceparent(i));
     const auto began = std::chrono::steady_clock::now();
+    const std::string_view trace = span ? span->traceparent() : delivery.traceparent(i);
     const auto end =
-        run_program({options_.command, environment(event, delivery, i), input, options_.timeout}, delivery.stop);
+        run_program({options_.command, environment(event, delivery, i, trace), input, options_.timeout}, delivery.stop);
     slots_.release();
     record_latency(std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - began));
+    Verdict verdict = verdict_on(end, delivery.stop);
+    if (span && end && end->kind == ProgramEnd::Kind::exited) span->set("process.exit.code", end->code);
+    if (span && verdict.kind == Verdict::Kind::failed) span->fail(verdict.error_class, verdict.message);
+    return verdict;
+  }
+
+  [[nodiscard]] Verdict verdict_on(const Result<ProgramEnd>& end, const std::stop_token& stop) const {
     if (!end) return Verdict::failed("not_started", end.error().message);
-    if (end->kind == ProgramEnd::Kind::stopped && delivery.stop.stop_requested()) {
+    if (end->kind == ProgramEnd::Kind::stopped && stop.stop_requested()) {
       return Verdict::stopped(options_.command.front() + " was stopped before it ended");
     }
     return verdict_of(*end, options_.command.front());
   }
 
-  static std::vector<std::string> environment(const EventEnvelope& event, const Delivery& delivery, std::size_t i) {
-    return {"PATH=/usr/local/bin:/usr/bin:/bin",
-            "LANG=C.UTF-8",
-            "SLUICE_EVENT_ID=" + event.event_id().to_string(),
-            "SLUICE_EVENT_TYPE=" + event.event_type(),
-            "SLUICE_HANDLER_NAME=" + std::string{delivery.handler_name},
-            "SLUICE_ATTEMPTS=" + std::to_string(delivery.attempts[i])};
+  // By the conventions for command line programs. Without the arguments: they may hold secrets.
+  [[nodiscard]] std::unique_ptr<Span> start_span(std::string_view parent) const {
+    if (options_.tracer == nullptr || parent.empty()) return nullptr;
+    const std::string_view path = options_.command.front();
+    const std::string_view program = path.substr(path.rfind('/') + 1);
+    auto span = options_.tracer->start({.kind = SpanKind::client, .operation = program, .parent = parent});
+    if (!span || !span->recording()) return span;
+    span->set("process.executable.name", program);
+    span->set("process.executable.path", path);
+    span->set("sluice.sink", options_.name);
+    return span;
+  }
+
+  // `trace`: the span that the program is part of; empty: the event's own trace goes on.
+  static std::vector<std::string> environment(const EventEnvelope& event, const Delivery& delivery, std::size_t i,
+                                              std::string_view trace) {
+    std::vector<std::string> all{"PATH=/usr/local/bin:/usr/bin:/bin",
+                                 "LANG=C.UTF-8",
+                                 "SLUICE_EVENT_ID=" + event.event_id().to_string(),
+                                 "SLUICE_EVENT_TYPE=" + event.event_type(),
+                                 "SLUICE_HANDLER_NAME=" + std::string{delivery.handler_name},
+                                 "SLUICE_ATTEMPTS=" + std::to_string(delivery.attempts[i])};
+    const auto& own = event.trace_context();
+    if (trace.empty() && own && check_trace_context(*own)) trace = *own;
+    if (!trace.empty()) all.push_back("TRACEPARENT=" + std::string{trace});
+    return all;
   }
 
   const ExecSinkOptions options_;

@@ -13,6 +13,7 @@
 #include <stop_token>
 #include <thread>
 
+#include "tests/support/recording_tracer.hpp"
 #include "tests/support/temp_dir.hpp"
 
 namespace sluice::sink {
@@ -22,6 +23,8 @@ using namespace std::chrono_literals;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
+
+constexpr const char* kSpanOfTheRun = "00-0af7651916cd43dd8448eb211c80319c-00000000000000aa-01";
 
 EventEnvelope input_event(std::string payload = "{}") {
   EnvelopeDraft draft;
@@ -114,6 +117,36 @@ TEST_F(ExecSinkTest, ItGetsOnlyItsOwnEnvironmentAndDescriptors) {
               AllOf(HasSubstr("SLUICE_EVENT_TYPE=demo.hello"), HasSubstr("SLUICE_ATTEMPTS=2"),
                     HasSubstr("SLUICE_HANDLER_NAME=tests.run"), Not(HasSubstr("hush")), HasSubstr("\n0\n1\n2\n3\n/\n")))
       << "3 is the folder that ls itself opened";
+}
+
+TEST_F(ExecSinkTest, AProgramIsASpanOfItsRunAndFindsItInItsEnvironment) {
+  test::RecordingTracer tracer;
+  const std::string path = folder.file("env");
+  const EventEnvelope event = input_event();
+  Delivery delivery{"tests.run", 1, {0}, {}};
+  delivery.traceparents = {kSpanOfTheRun};
+  const std::vector<std::string> command{"/bin/sh", "-c", "echo $TRACEPARENT > " + path + "; exit 75"};
+  open_exec_sink({.name = "run", .command = command, .tracer = &tracer})->deliver({&event, 1}, delivery);
+  const auto spans = tracer.spans();
+  ASSERT_EQ(spans.size(), 1U);
+  EXPECT_EQ(spans[0].name, "sh");
+  EXPECT_EQ(spans[0].kind, SpanKind::client);
+  EXPECT_EQ(spans[0].parent, kSpanOfTheRun);
+  EXPECT_THAT(spans[0].attributes, testing::UnorderedElementsAre(testing::Pair("process.executable.name", "sh"),
+                                                                 testing::Pair("process.executable.path", "/bin/sh"),
+                                                                 testing::Pair("process.exit.code", "75"),
+                                                                 testing::Pair("sluice.sink", "run")));
+  EXPECT_EQ(spans[0].error_type, "exit_75");
+  EXPECT_EQ(content_of(path), spans[0].traceparent + "\n");
+}
+
+TEST_F(ExecSinkTest, WithoutATracerTheProgramFindsTheTraceOfTheEvent) {
+  const std::string path = folder.file("env");
+  const std::vector<std::string> command{"/bin/sh", "-c", "env > " + path};
+  run(command, 30s, input_event().with_trace_context(kSpanOfTheRun));
+  EXPECT_THAT(content_of(path), HasSubstr("TRACEPARENT=" + std::string{kSpanOfTheRun} + "\n"));
+  run(command, 30s, input_event());
+  EXPECT_THAT(content_of(path), Not(HasSubstr("TRACEPARENT")));
 }
 
 TEST_F(ExecSinkTest, LongOutputIsReadAndCut) {

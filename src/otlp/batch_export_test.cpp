@@ -1,4 +1,4 @@
-#include "otlp/span_export.hpp"
+#include "otlp/batch_export.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,6 +6,9 @@
 #include <deque>
 #include <future>
 #include <utility>
+
+#include "otlp/log_entry.hpp"
+#include "otlp/span_record.hpp"
 
 namespace sluice::otlp {
 namespace {
@@ -20,10 +23,10 @@ Answer answer_of(int status, std::string body = "{}") {
   return answer;
 }
 
-class SpanExportTest : public ::testing::Test {
+class BatchExportTest : public ::testing::Test {
  protected:
-  SpanExportOptions options() {
-    SpanExportOptions options;
+  BatchExportOptions options() {
+    BatchExportOptions options;
     options.send = [this](const std::string& body, const std::stop_token&) {
       bodies_.push_back(body);
       if (answers_.size() == 1) return answers_.front();
@@ -41,13 +44,14 @@ class SpanExportTest : public ::testing::Test {
   }
 
   SpanQueue queue_{8, 2};
+  WaitingRecords<SpanRecord> waiting_{queue_, traces_json, {}};
   std::deque<Answer> answers_{answer_of(200)};
   std::vector<std::string> bodies_;
   std::vector<std::string> lines_;
 };
 
-TEST_F(SpanExportTest, SendsBatchesAndRestsWhenLessThanOneWaits) {
-  SpanExport exporting{queue_, options()};
+TEST_F(BatchExportTest, SendsBatchesAndRestsWhenLessThanOneWaits) {
+  BatchExport exporting{waiting_, options()};
   add(5);
   EXPECT_EQ(exporting.step({}), Duration::zero());
   EXPECT_EQ(exporting.step({}), std::chrono::seconds{1});
@@ -59,9 +63,9 @@ TEST_F(SpanExportTest, SendsBatchesAndRestsWhenLessThanOneWaits) {
   EXPECT_TRUE(lines_.empty());
 }
 
-TEST_F(SpanExportTest, SendsTheSameAgainWhileThereIsNoRoom) {
+TEST_F(BatchExportTest, SendsTheSameAgainWhileThereIsNoRoom) {
   for (const int status : {429, 502, 503, 504, 0}) {
-    SpanExport exporting{queue_, options()};
+    BatchExport exporting{waiting_, options()};
     bodies_.clear();
     add(1);
     answers_ = {answer_of(status), answer_of(status), answer_of(200)};
@@ -74,9 +78,9 @@ TEST_F(SpanExportTest, SendsTheSameAgainWhileThereIsNoRoom) {
   }
 }
 
-TEST_F(SpanExportTest, WhatIsRefusedIsNotSentAgain) {
+TEST_F(BatchExportTest, WhatIsRefusedIsNotSentAgain) {
   for (const int status : {301, 400, 401, 404, 413, 500, 501}) {
-    SpanExport exporting{queue_, options()};
+    BatchExport exporting{waiting_, options()};
     bodies_.clear();
     add(1);
     answers_ = {answer_of(status)};
@@ -88,16 +92,16 @@ TEST_F(SpanExportTest, WhatIsRefusedIsNotSentAgain) {
   }
 }
 
-TEST_F(SpanExportTest, RetryAfterIsHonoured) {
-  SpanExport exporting{queue_, options()};
+TEST_F(BatchExportTest, RetryAfterIsHonoured) {
+  BatchExport exporting{waiting_, options()};
   add(1);
   answers_ = {answer_of(503)};
   answers_.front().headers["retry-after"] = "17";
   EXPECT_EQ(exporting.step({}), std::chrono::seconds{17});
 }
 
-TEST_F(SpanExportTest, ABatchIsTriedAFewTimesAndSaidOnce) {
-  SpanExport exporting{queue_, options()};
+TEST_F(BatchExportTest, ABatchIsTriedAFewTimesAndSaidOnce) {
+  BatchExport exporting{waiting_, options()};
   add(4);
   answers_ = {answer_of(0)};
   answers_.front().reason = NoAnswer::connection_refused;
@@ -115,8 +119,8 @@ TEST_F(SpanExportTest, ABatchIsTriedAFewTimesAndSaidOnce) {
   EXPECT_NE(lines_[1].find("traces are exported again"), std::string::npos);
 }
 
-TEST_F(SpanExportTest, APartialSuccessIsNotRepeated) {
-  SpanExport exporting{queue_, options()};
+TEST_F(BatchExportTest, APartialSuccessIsNotRepeated) {
+  BatchExport exporting{waiting_, options()};
   add(2);
   answers_ = {answer_of(200, R"({"partialSuccess":{"rejectedSpans":"1","errorMessage":"too old"}})")};
   exporting.step({});
@@ -128,8 +132,29 @@ TEST_F(SpanExportTest, APartialSuccessIsNotRepeated) {
   EXPECT_NE(lines_[0].find("too old"), std::string::npos);
 }
 
+// The same way for both.
+TEST_F(BatchExportTest, LinesOfTheLogAreDroppedAndCountedWhereTheyFindNoRoom) {
+  LogQueue lines{4, 2};
+  WaitingRecords<LogEntry> waiting{lines, logs_json, {}};
+  auto wanted = options();
+  wanted.what = "logs";
+  BatchExport exporting{waiting, std::move(wanted)};
+  for (int i = 0; i < 6; ++i) lines.add(LogEntry{.message = "line " + std::to_string(i)});
+  EXPECT_EQ(exporting.counts().dropped, 2);
+  answers_ = {answer_of(400)};
+  exporting.step({});
+  EXPECT_EQ(exporting.counts().dropped, 4);
+  EXPECT_EQ(exporting.counts().queued, 2);
+  ASSERT_EQ(lines_.size(), 1U);
+  EXPECT_NE(lines_[0].find("logs are not exported: the collector refuses them: 400"), std::string::npos);
+  answers_ = {answer_of(200)};
+  exporting.step({});
+  EXPECT_EQ(exporting.counts().exported, 2);
+  EXPECT_NE(bodies_.back().find("line 3"), std::string::npos);
+}
+
 // While a request is under way, whoever has a span to give is not held up.
-TEST_F(SpanExportTest, NobodyWaitsForTheCollector) {
+TEST_F(BatchExportTest, NobodyWaitsForTheCollector) {
   bool gave = false;
   auto wanted = options();
   wanted.send = [&](const std::string&, const std::stop_token&) {
@@ -138,7 +163,7 @@ TEST_F(SpanExportTest, NobodyWaitsForTheCollector) {
     if (!gave) std::quick_exit(1);  // it holds the lock that the other waits for: nothing here would ever end
     return answer_of(200);
   };
-  SpanExport exporting{queue_, std::move(wanted)};
+  BatchExport exporting{waiting_, std::move(wanted)};
   add(1);
   exporting.step({});
   EXPECT_TRUE(gave);

@@ -1,4 +1,4 @@
-#include "otlp/span_export.hpp"
+#include "otlp/batch_export.hpp"
 
 #include <algorithm>
 #include <array>
@@ -25,25 +25,26 @@ std::string described(const http_client::Answer& answer) {
   return std::to_string(answer.status) + (said.empty() ? "" : ": " + said);
 }
 
-SpanExport::SpanExport(SpanQueue& queue, SpanExportOptions options) : queue_(queue), options_(std::move(options)) {}
+BatchExport::BatchExport(Waiting& waiting, BatchExportOptions options)
+    : waiting_(waiting), options_(std::move(options)) {}
 
-bool SpanExport::take() {
+bool BatchExport::take() {
   if (batch_) return true;
-  const std::vector<SpanRecord> spans = queue_.take();
-  if (spans.empty()) return false;
-  batch_ = Batch{traces_json(spans, options_.sender), static_cast<std::int64_t>(spans.size())};
+  Body body = waiting_.take();
+  if (body.records == 0) return false;
+  batch_ = Batch{std::move(body)};
   return true;
 }
 
-Duration SpanExport::step(const std::stop_token& stop) {
+Duration BatchExport::step(const std::stop_token& stop) {
   if (!take()) return options_.delay;
-  const http_client::Answer answer = options_.send(batch_->body, stop);
+  const http_client::Answer answer = options_.send(batch_->body.text, stop);
   switch (fate_of(answer)) {
     case Fate::taken:
       delivered(answer);
-      return queue_.has_batch() ? Duration::zero() : options_.delay;
+      return waiting_.has_batch() ? Duration::zero() : options_.delay;
     case Fate::refused:
-      drop("the collector refuses spans: " + described(answer));
+      drop("the collector refuses them: " + described(answer));
       return options_.delay;
     case Fate::again:
       break;
@@ -57,7 +58,7 @@ Duration SpanExport::step(const std::stop_token& stop) {
   return wait;
 }
 
-Duration SpanExport::wait_after(const http_client::Answer& answer) const {
+Duration BatchExport::wait_after(const http_client::Answer& answer) const {
   Duration wait = std::min(options_.first_wait * (1 << std::min(batch_->tries, 16)), options_.longest_wait);
   if (const auto header = answer.header("retry-after")) {
     if (const auto asked = http_client::parse_retry_after(*header, options_.clock())) wait = std::max(wait, *asked);
@@ -65,40 +66,41 @@ Duration SpanExport::wait_after(const http_client::Answer& answer) const {
   return wait;
 }
 
-void SpanExport::delivered(const http_client::Answer& answer) {
+void BatchExport::delivered(const http_client::Answer& answer) {
   const Rejected rejected = rejected_of(answer.body);
-  const std::int64_t lost = std::clamp<std::int64_t>(rejected.count, 0, batch_->spans);
-  exported_ += batch_->spans - lost;
+  const std::int64_t lost = std::clamp<std::int64_t>(rejected.count, 0, batch_->body.records);
+  exported_ += batch_->body.records - lost;
   dropped_ += lost;
   batch_.reset();
-  if (lost > 0) return note("the collector took a part of the spans: " + printable(rejected.message));
+  if (lost > 0) return note("the collector took a part of them: " + printable(rejected.message));
   if (std::exchange(in_trouble_, false)) {
-    options_.logger.info("traces are exported again", {{"collector", options_.target}, {"dropped", counts().dropped}});
+    options_.logger.info(std::string{options_.what} + " are exported again",
+                         {{"collector", options_.target}, {"dropped", counts().dropped}});
   }
 }
 
-void SpanExport::drop(const std::string& why) {
-  dropped_ += batch_->spans;
+void BatchExport::drop(const std::string& why) {
+  dropped_ += batch_->body.records;
   batch_.reset();
   note(why);
 }
 
 // Once, until it works again: a collector that is away for a night is one line.
-void SpanExport::note(const std::string& trouble) {
+void BatchExport::note(const std::string& trouble) {
   if (std::exchange(in_trouble_, true)) return;
-  options_.logger.warn("traces are not exported: " + trouble,
+  options_.logger.warn(std::string{options_.what} + " are not exported: " + trouble,
                        {{"collector", options_.target}, {"dropped", counts().dropped}});
 }
 
-bool SpanExport::empty() const { return !batch_ && queue_.size() == 0; }
+bool BatchExport::empty() const { return !batch_ && waiting_.size() == 0; }
 
-void SpanExport::give_up() {
-  if (batch_) dropped_ += batch_->spans;
+void BatchExport::give_up() {
+  if (batch_) dropped_ += batch_->body.records;
   batch_.reset();
 }
 
-telemetry::SpanCounts SpanExport::counts() const {
-  return {exported_.load(), dropped_.load() + queue_.dropped(), static_cast<std::int64_t>(queue_.size())};
+telemetry::ExportCounts BatchExport::counts() const {
+  return {exported_.load(), dropped_.load() + waiting_.dropped(), static_cast<std::int64_t>(waiting_.size())};
 }
 
 }  // namespace sluice::otlp
