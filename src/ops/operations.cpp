@@ -33,10 +33,12 @@ std::string to_json(const Overlap& overlap) {
       .str();
 }
 
-std::string filter_words(const BulkRequest& request) {
+// With the words of a saved filter, which may be another one tomorrow.
+Result<std::string> filter_words(store::Administering& store, const BulkRequest& request) {
   if (!request.event_ids.empty()) return ids_text(request.event_ids);
-  if (request.except.empty()) return request.query.text();
-  return request.query.text() + (request.query.empty() ? "all except " : " except ") + ids_text(request.except);
+  SLUICE_TRY(const auto query, request.query.expanded(store));
+  if (request.except.empty()) return query.text();
+  return query.text() + (query.empty() ? "all except " : " except ") + ids_text(request.except);
 }
 
 Result<store::EventFilter> filter_of(store::Administering& store, const BulkRequest& request) {
@@ -133,7 +135,7 @@ Result<BulkPlan> plan_bulk(store::Administering& store, const BulkRequest& reque
   plan.kind = request.kind;
   plan.filter = std::move(filter);
   plan.event_ids = request.event_ids;
-  plan.filter_text = filter_words(request);
+  SLUICE_TRY(plan.filter_text, filter_words(store, request));
   plan.settings = request.settings;
   plan.valid_for = request.valid_for;
   plan.most = request.most;

@@ -12,6 +12,7 @@
 #include <string>
 
 #include <sluice/time.hpp>
+#include "host/entropy.hpp"
 #include "http_client/answer.hpp"
 #include "otlp/otlp_json.hpp"
 #include "otlp/span_record.hpp"
