@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { bytes, capped, count, duration, exact, label, percent, plural, relative, shortId } from './format';
+import { bytes, capped, count, duration, exact, label, local, percent, plural, relative, shortId } from './format';
 
 it.each([
   [0, '0 s'],
@@ -38,4 +38,10 @@ it('writes sizes, times, ids and nouns', () => {
   expect(plural(5000, 'event')).toBe('5,000 events');
   expect(label('oldest_age_seconds')).toBe('Oldest age');
   expect(label('event_handled')).toBe('Dedup records');
+});
+
+it('shows the time of a zone, and nothing where that is UTC', () => {
+  expect(local('2026-05-28T22:26:40.123456Z', 'Europe/Warsaw')).toBe('2026-05-29 00:26:40 GMT+2');
+  expect(local('2026-01-28T12:00:00Z', 'America/New_York')).toBe('2026-01-28 07:00:00 GMT-5');
+  expect(local('2026-05-28T22:26:40Z', 'UTC')).toBeNull();
 });
