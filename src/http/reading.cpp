@@ -106,8 +106,6 @@ Result<ops::ListRequest> page_of(const Call& call, store::Administering& store) 
   return request;
 }
 
-Result<Uuid> id_of(const Call& call) { return Uuid::parse(call.path.at("id"), "id"); }
-
 Result<Uuid> id_of(Context& context, const Call& call) {
   return ops::whole_id(context.store, call.path.at("id"), "id");
 }

@@ -110,6 +110,30 @@ Result<store::OperationRecord> find_operation(store::Administering& store, const
   return store.operation(id);
 }
 
+Result<void> check_operation_id(std::string_view given, std::string_view field) {
+  if (id_digits(given, field)) return {};
+  return Uuid::parse(given, field).error();
+}
+
+Result<Uuid> whole_operation_id(store::Administering& store, std::string_view given, std::string_view field) {
+  SLUICE_CHECK(check_operation_id(given, field));
+  if (const auto whole = Uuid::parse(given, field)) return whole;
+  SLUICE_TRY(const auto digits, id_digits(given, field));
+  SLUICE_TRY(const auto latest, store.operations(kMaxPage));
+  std::vector<Uuid> found;
+  for (const auto& operation : latest) {
+    SLUICE_TRY(const auto whole, id_digits(operation.id.to_string(), field));
+    if (whole.starts_with(digits)) found.push_back(operation.id);
+  }
+  if (found.size() == 1) return found.front();
+  const std::string name{field};
+  if (found.empty()) {
+    return Error{ErrorCode::not_found, Retry::never, "no operation id begins with " + std::string{given}, name, {}};
+  }
+  return invalid(name, name + ": `" + std::string{given} + "` begins " + std::to_string(found.size()) +
+                           " operation ids; give more digits");
+}
+
 Result<std::vector<store::OperationRecord>> list_operations(store::Administering& store, int limit) {
   SLUICE_CHECK(check_page(limit));
   return store.operations(limit);

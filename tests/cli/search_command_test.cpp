@@ -64,6 +64,17 @@ TEST_F(SearchCommands, AFilterIsSavedUsedAndRemoved) {
   EXPECT_EQ(sluice_({"filter", "save", "late", "colour:red"}).exit, Exit::usage);
 }
 
+TEST_F(SearchCommands, AnOperationMayBeGivenByItsBeginning) {
+  sluice_.store.fail(test::id_of(1));
+  ASSERT_EQ(sluice_({"dlq", "plan", "--all"}).exit, Exit::ok);
+  const std::string id = sluice_.store.sql("select id from operations").front();
+  EXPECT_THAT(sluice_({"op", "show", id.substr(0, 13)}).out, HasSubstr(id));
+  const auto started = sluice_({"dlq", "replay", "--plan", id.substr(0, 13), "--reason", "fixed", "--detach", "--yes"});
+  EXPECT_EQ(started.exit, Exit::ok) << started.err;
+  EXPECT_EQ(sluice_({"op", "show", "ffffffff"}).exit, Exit::not_found);
+  EXPECT_EQ(sluice_({"op", "show", "abc"}).exit, Exit::usage);
+}
+
 TEST_F(SearchCommands, AnEmbeddedStoreHasNoIndex) {
   const auto answer = sluice_({"db", "index", "payload"});
   EXPECT_EQ(answer.exit, Exit::usage);

@@ -23,6 +23,7 @@ export default async function play({ url, open, picture }) {
   const page = await open({ timezoneId: 'Europe/Warsaw' });
   await page.goto(`${url}events`);
   await rows(page).nth(2).waitFor();
+  await sees(page, /Times are local \(GMT\+[12]\)/);
 
   await page.getByLabel('Sort').selectOption('oldest');
   await rows(page).first().filter({ hasText: 'order.first' }).waitFor();
