@@ -242,6 +242,7 @@ std::vector<Command> db_commands() {
        false,
        grant},
       db_doorbell_command(),
+      db_index_command(),
       {{"db", "sql"},
        "print the migrations that this build carries",
        {{"sluice db sql --store postgres:// | less", "the PostgreSQL ones; needs no connection"}},

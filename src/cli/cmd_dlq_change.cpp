@@ -30,7 +30,7 @@ struct Change {
   std::optional<std::string> handler;  ///< of one event: this handler alone
   std::optional<std::string> data;     ///< of one event: with this payload
   ops::NewSettings settings;  ///< as far as they are given
-  std::optional<Uuid> plan;   ///< start this one instead
+  std::optional<std::string> plan;  ///< start this one instead; its id, whole or not
   std::optional<ops::ContractSet> contracts;
 
   [[nodiscard]] const ops::ContractSet* contract_set() const { return contracts ? &*contracts : nullptr; }
@@ -61,7 +61,8 @@ Result<Change> change_of(const Arguments& arguments, OperationKind kind) {
   }
   SLUICE_TRY(request.bulk.query, query_of(arguments));
   if (const auto text = arguments.value("--plan")) {
-    SLUICE_TRY(request.plan, Uuid::parse(*text, "--plan"));
+    SLUICE_CHECK(ops::check_operation_id(*text, "--plan"));
+    request.plan = *text;
   }
   if (const auto text = arguments.value("--to-generation")) {
     SLUICE_TRY(request.bulk.to_generation, parse_generation(*text, "--to-generation"));
@@ -239,7 +240,8 @@ Result<Exit> change_many(Session& session, const Session::Opened& opened, const 
 }
 
 Result<Exit> start_plan(Session& session, const Session::Opened& opened, const Change& request) {
-  SLUICE_TRY(const auto planned, ops::find_plan(*opened.store, *request.plan, request.bulk.kind));
+  SLUICE_TRY(const auto plan, ops::whole_operation_id(*opened.store, *request.plan, "--plan"));
+  SLUICE_TRY(const auto planned, ops::find_plan(*opened.store, plan, request.bulk.kind));
   if (session.dry_run()) {
     print_operation(session, planned);
     session.note("dry run: would " + question(planned));

@@ -12,6 +12,7 @@
 #include "core/try.hpp"
 #include "core/utf8.hpp"
 #include "core/words.hpp"
+#include "host/local_time.hpp"
 #include "ops/event_json.hpp"
 #include "ops/event_watch.hpp"
 
@@ -19,6 +20,13 @@ namespace sluice::cli {
 namespace {
 
 std::string time_or_empty(const std::optional<Timestamp>& at) { return at ? clock_text(*at) : ""; }
+
+// UTC, and what the clock on the wall shows where that is another time.
+std::string both_clocks(const std::optional<Timestamp>& at) {
+  if (!at) return "";
+  const std::string local = host::local_time(*at);
+  return clock_text(*at) + (local.empty() ? "" : " (" + local + ")");
+}
 
 std::string tombstone_word(const store::EventRecord& event) {
   return event.status == Status::pending ? "cancelled" : "discarded";
@@ -29,7 +37,7 @@ void show_envelope(std::ostream& out, const EventEnvelope& envelope, const std::
   print_pairs(out, {{"event_id", envelope.event_id().to_string()},
                     {"event_type", envelope.event_type()},
                     {"event_version", std::to_string(envelope.event_version())},
-                    {"occurred_at", clock_text(envelope.occurred_at())},
+                    {"occurred_at", both_clocks(envelope.occurred_at())},
                     {"source", envelope.source()},
                     {"target", envelope.target().value_or("(broadcast)")},
                     {"workspace_id", envelope.workspace_id() ? envelope.workspace_id()->to_string() : ""},
@@ -68,10 +76,10 @@ void show_state(std::ostream& out, const ops::EventStory& story) {
                     {"ordering_key", event.ordering_key.value_or("")},
                     {"claimed_by", event.claimed_by.value_or("")},
                     {"claim_seq", std::to_string(event.claim_seq)},
-                    {event.attempts > 0 ? "next retry at" : "scheduled for", time_or_empty(event.retry_after)},
-                    {"delivered_at", time_or_empty(event.delivered_at)},
-                    {"failed_at", time_or_empty(event.failed_at)},
-                    {"deleted_at", time_or_empty(event.deleted_at)}});
+                    {event.attempts > 0 ? "next retry at" : "scheduled for", both_clocks(event.retry_after)},
+                    {"delivered_at", both_clocks(event.delivered_at)},
+                    {"failed_at", both_clocks(event.failed_at)},
+                    {"deleted_at", both_clocks(event.deleted_at)}});
 }
 
 std::string handler_detail(const ops::HandlerState& handler) {
@@ -219,6 +227,18 @@ Result<Exit> tail(Session& session) {
   return Exit::ok;
 }
 
+void show_timeline(Console& console, const std::vector<ops::Moment>& timeline) {
+  const bool elsewhere = std::any_of(timeline.begin(), timeline.end(),
+                                     [](const ops::Moment& moment) { return !host::local_time(moment.at).empty(); });
+  Table table = elsewhere ? Table{"AT", "LOCAL", "WHAT", "DETAIL"} : Table{"AT", "WHAT", "DETAIL"};
+  for (const auto& moment : timeline) {
+    std::vector<std::string> cells{clock_text(moment.at), moment.what, moment.detail};
+    if (elsewhere) cells.insert(cells.begin() + 1, host::local_time(moment.at));
+    table.row(std::move(cells));
+  }
+  table.print(console);
+}
+
 void show_event(Console& console, const ops::EventStory& story, const std::optional<std::string>& trace) {
   std::ostream& out = console.out;
   const auto& event = story.event;
@@ -227,9 +247,7 @@ void show_event(Console& console, const ops::EventStory& story, const std::optio
   show_envelope(out, event.envelope, trace);
   show_state(out, story);
   out << "\nTimeline\n";
-  Table timeline{"AT", "WHAT", "DETAIL"};
-  for (const auto& moment : story.timeline) timeline.row({clock_text(moment.at), moment.what, moment.detail});
-  timeline.print(console);
+  show_timeline(console, story.timeline);
   show_attempts(console, story.attempts);
   show_handlers(console, story.handlers);
   show_history(console, event);

@@ -16,7 +16,13 @@ namespace {
 
 constexpr int kDefaultList = 20;
 
-Result<Uuid> id_argument(const Arguments& arguments) { return Uuid::parse(arguments.positionals.front(), "ID"); }
+Result<void> check_id(const Session& session) {
+  return ops::check_operation_id(session.arguments().positionals.front(), "ID");
+}
+
+Result<Uuid> id_argument(const Session& session, store::Administering& store) {
+  return ops::whole_operation_id(store, session.arguments().positionals.front(), "ID");
+}
 
 Result<Exit> list_operations(Session& session) {
   SLUICE_TRY(const auto limit, number_of(session.arguments(), {"--limit", kDefaultList, 1, ops::kMaxPage}));
@@ -79,8 +85,9 @@ Result<Exit> show_items(const Session& session, store::Administering& store, con
 }
 
 Result<Exit> show_operation(Session& session) {
-  SLUICE_TRY(const auto id, id_argument(session.arguments()));
+  SLUICE_CHECK(check_id(session));
   SLUICE_TRY(const auto opened, session.open_existing());
+  SLUICE_TRY(const auto id, id_argument(session, *opened.store));
   SLUICE_TRY(const auto operation, ops::find_operation(*opened.store, id));
   if (session.arguments().has("--items")) return show_items(session, *opened.store, id);
   if (session.format() == Format::table) {
@@ -93,9 +100,10 @@ Result<Exit> show_operation(Session& session) {
 }
 
 Result<Exit> watch(Session& session) {
-  SLUICE_TRY(const auto id, id_argument(session.arguments()));
+  SLUICE_CHECK(check_id(session));
   session.adapters().interruption->arm();
   SLUICE_TRY(const auto opened, session.open_existing());
+  SLUICE_TRY(const auto id, id_argument(session, *opened.store));
   SLUICE_TRY(const auto operation, ops::find_operation(*opened.store, id));
   if (operation.progress.state == OperationState::planned) {
     Error error{ErrorCode::conflict, Retry::never, "operation " + id.to_string() + " has not been started", "ID", {}};
@@ -106,8 +114,9 @@ Result<Exit> watch(Session& session) {
 }
 
 Result<Exit> change(Session& session, const store::OperationChange& wanted, const std::string& verb) {
-  SLUICE_TRY(const auto id, id_argument(session.arguments()));
+  SLUICE_CHECK(check_id(session));
   SLUICE_TRY(const auto opened, session.open_existing());
+  SLUICE_TRY(const auto id, id_argument(session, *opened.store));
   if (session.dry_run()) {
     SLUICE_TRY(const auto operation, ops::find_operation(*opened.store, id));
     print_operation(session, operation);

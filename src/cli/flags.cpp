@@ -68,7 +68,8 @@ Result<void> check_reason(const Session& session) {
 std::vector<Option> filter_flags() {
   return {
       {"--filter", "", "FILTER",
-       "'type:a.* class:timeout since:2h text:\"refused\"'; keys as the flags, and id, key, text"},
+       "'type:a.* since:2h text:\"refused\" data.order_id:4711'; keys as the flags, and id, key, text, trace, "
+       "data.FIELD, saved"},
       {"--type", "", "TYPE", "exact type, or a prefix followed by *"},
       {"--source", "", "CONTEXT", "producing context"},
       {"--target", "", "CONTEXT", "receiving context"},
@@ -86,7 +87,8 @@ std::vector<Option> combined(std::vector<Option> first, std::vector<Option> seco
 }
 
 std::vector<Option> page_flags() {
-  return combined(filter_flags(), {{"--limit", "", "N", "at most this many, up to 1000; default 50"},
+  return combined(filter_flags(), {{"--sort", "", "ORDER", "newest (default) or oldest first", {"newest", "oldest"}},
+                                   {"--limit", "", "N", "at most this many, up to 1000; default 50"},
                                    {"--cursor", "", "CURSOR", "continue where the page before ended"}});
 }
 
@@ -111,6 +113,7 @@ Result<ops::EventQuery> query_of(const Arguments& arguments) {
 Result<ops::ListRequest> page_of(const Arguments& arguments, const ops::EventQuery& query,
                                  store::Administering& store) {
   SLUICE_TRY(auto filter, query.filter(store));
+  SLUICE_TRY(filter.oldest_first, ops::oldest_first(arguments.value("--sort").value_or("newest"), "--sort"));
   SLUICE_TRY(const auto limit, number_of(arguments, {"--limit", kDefaultPage, 1, ops::kMaxPage}));
   return ops::ListRequest{std::move(filter), limit, arguments.value("--cursor")};
 }

@@ -45,7 +45,7 @@ Result<void> check_reason(const Session& session);
 
 /// `--generation` is a global flag and filters too.
 std::vector<Option> filter_flags();
-/// filter_flags, then --limit and --cursor.
+/// filter_flags, then --sort, --limit and --cursor.
 std::vector<Option> page_flags();
 /// The first list, then the second.
 std::vector<Option> combined(std::vector<Option> first, std::vector<Option> second);

@@ -12,6 +12,7 @@ Router api_router(const ApiParts& parts, const ApiOptions& options) {
   router.add(dead_letter_routes(parts.context));
   router.add(operation_routes(parts.context));
   router.add(generation_routes(parts.context));
+  router.add(filter_routes(parts.context));
   router.add(sink_routes(parts.context));
   router.add(system_routes(parts.context));
   router.add(probe_routes(parts.context));

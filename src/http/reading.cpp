@@ -95,16 +95,16 @@ Result<store::EventFilter> filter_of(const Call& call, store::Administering& sto
 }
 
 Result<ops::ListRequest> page_of(const Call& call, store::Administering& store) {
-  SLUICE_CHECK(check_query(call, {"filter", "limit", "cursor", "payload"}));
+  SLUICE_CHECK(check_query(call, {"filter", "sort", "limit", "cursor", "payload"}));
   SLUICE_TRY(auto filter, filter_of(call, store));
   ops::ListRequest request{std::move(filter), 50, call.request.parameter("cursor")};
   SLUICE_TRY(request.limit, number_parameter(call, "limit", request.limit, 1, ops::kMaxPage));
   SLUICE_TRY(const auto payload, choice_parameter(call, "payload", {"whole", "none"}));
   request.filter.heads_only = payload == "none";
+  SLUICE_TRY(const auto sort, choice_parameter(call, "sort", {"newest", "oldest"}));
+  request.filter.oldest_first = sort == "oldest";
   return request;
 }
-
-Result<Uuid> id_of(const Call& call) { return Uuid::parse(call.path.at("id"), "id"); }
 
 Result<Uuid> id_of(Context& context, const Call& call) {
   return ops::whole_id(context.store, call.path.at("id"), "id");

@@ -51,9 +51,8 @@ Result<int> number_parameter(const Call& call, std::string_view name, int standa
 Result<std::string> choice_parameter(const Call& call, std::string_view name, std::array<std::string_view, 2> words);
 Result<ops::EventQuery> query_of(const Call& call);
 Result<store::EventFilter> filter_of(const Call& call, store::Administering& store);
-/// filter, limit, cursor and payload.
+/// filter, sort, limit, cursor and payload.
 Result<ops::ListRequest> page_of(const Call& call, store::Administering& store);
-Result<Uuid> id_of(const Call& call);
 /// The event of the path, by its id or the beginning of it.
 Result<Uuid> id_of(Context& context, const Call& call);
 Result<Generation> generation_of(const Call& call);

@@ -64,6 +64,7 @@ struct Context {
 
 std::vector<Route> event_routes(Context& context);
 std::vector<Route> dead_letter_routes(Context& context);
+std::vector<Route> filter_routes(Context& context);
 std::vector<Route> operation_routes(Context& context);
 std::vector<Route> generation_routes(Context& context);
 std::vector<Route> sink_routes(Context& context);

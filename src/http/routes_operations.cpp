@@ -34,8 +34,8 @@ ops::NewSettings settings_of(const ops::Arguments& body) {
 std::vector<Parameter> plan_parameters() {
   std::vector<Parameter> all{{"kind", Type::text, false, "replay, discard or restore; default replay"},
                              {"filter", Type::text, false, "which events, in the grammar of filters"},
-                             {"event_ids", Type::uuids, false, "these events instead of a filter"},
-                             {"except", Type::uuids, false, "not these, of what the filter names"},
+                             {"event_ids", Type::texts, false, "these events instead of a filter"},
+                             {"except", Type::texts, false, "not these, of what the filter names"},
                              {"all", Type::boolean, false, "every dead letter, where no filter is given"},
                              {"to_generation", Type::integer, false, "of a replay; default: the newest live one", 1},
                              {"reason", Type::reason, false, "why; needed when it is started, at the latest"},
@@ -44,7 +44,16 @@ std::vector<Parameter> plan_parameters() {
   return all;
 }
 
-Result<ops::BulkRequest> request_of(const ops::Arguments& body) {
+Result<std::vector<Uuid>> events_of(store::Administering& store, const ops::Arguments& body, std::string_view name) {
+  std::vector<Uuid> ids;
+  for (const std::string& given : body.texts(name)) {
+    SLUICE_TRY(const auto id, ops::whole_id(store, given, name));
+    ids.push_back(id);
+  }
+  return ids;
+}
+
+Result<ops::BulkRequest> request_of(store::Administering& store, const ops::Arguments& body) {
   ops::BulkRequest request;
   if (const auto kind = body.text("kind")) {
     const auto known = parse_operation_kind(*kind);
@@ -52,8 +61,8 @@ Result<ops::BulkRequest> request_of(const ops::Arguments& body) {
     request.kind = *known;
   }
   SLUICE_TRY(request.query, ops::EventQuery::parse(body.text("filter").value_or("")));
-  request.event_ids = body.uuids("event_ids");
-  request.except = body.uuids("except");
+  SLUICE_TRY(request.event_ids, events_of(store, body, "event_ids"));
+  SLUICE_TRY(request.except, events_of(store, body, "except"));
   if (!request.event_ids.empty() && (!request.query.empty() || !request.except.empty())) {
     return invalid("event_ids", "event_ids stand for themselves: leave out filter and except");
   }
@@ -69,7 +78,7 @@ Response plan(Context& context, const Call& call) {
   if (auto refusal = refuse_media(call)) return *std::move(refusal);
   const auto body = body_of(call, plan_parameters());
   if (!body) return problem(body.error());
-  const auto request = request_of(*body);
+  const auto request = request_of(context.store, *body);
   if (!request) return problem(request.error());
   const store::Actor actor = actor_of(call, body->text("reason").value_or(""));
   if (body->flag("dry_run")) {
@@ -82,7 +91,7 @@ Response plan(Context& context, const Call& call) {
 }
 
 Result<std::string> start(Context& context, const Call& call) {
-  SLUICE_TRY(const auto id, id_of(call));
+  SLUICE_TRY(const auto id, ops::whole_operation_id(context.store, call.path.at("id"), "id"));
   std::vector<Parameter> parameters = pace();
   parameters.push_back({"count", Type::integer, true, "how many events the plan holds, as a confirmation", 0});
   parameters.push_back(reason_parameter());
@@ -103,7 +112,7 @@ Result<std::string> list_operations(Context& context, const Call& call) {
 }
 
 Result<std::string> show_operation(Context& context, const Call& call) {
-  SLUICE_TRY(const auto id, id_of(call));
+  SLUICE_TRY(const auto id, ops::whole_operation_id(context.store, call.path.at("id"), "id"));
   SLUICE_TRY(const auto found, ops::find_operation(context.store, id));
   SLUICE_TRY(const auto now, ops::now(context.store));
   return ops::to_json(found, now);
@@ -111,7 +120,7 @@ Result<std::string> show_operation(Context& context, const Call& call) {
 
 Result<std::string> items(Context& context, const Call& call) {
   SLUICE_CHECK(check_query(call, {"limit", "after"}));
-  SLUICE_TRY(const auto id, id_of(call));
+  SLUICE_TRY(const auto id, ops::whole_operation_id(context.store, call.path.at("id"), "id"));
   SLUICE_TRY(const auto limit, number_parameter(call, "limit", 100, 1, ops::kMaxPage));
   SLUICE_TRY(const auto after, number_parameter(call, "after", 0, 0, std::numeric_limits<int>::max()));
   SLUICE_TRY(const auto found, ops::list_items(context.store, id, limit, after));
@@ -119,7 +128,7 @@ Result<std::string> items(Context& context, const Call& call) {
 }
 
 Result<std::string> change(Context& context, const Call& call, store::OperationChange::What what) {
-  SLUICE_TRY(const auto id, id_of(call));
+  SLUICE_TRY(const auto id, ops::whole_operation_id(context.store, call.path.at("id"), "id"));
   std::vector<Parameter> parameters{optional_reason()};
   const bool rate = what == store::OperationChange::What::rate;
   if (rate) parameters.push_back({"rate", Type::integer, true, "events per second; 0: no limit", kLeast, kMost});

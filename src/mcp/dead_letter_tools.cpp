@@ -25,7 +25,15 @@ constexpr std::int64_t kShownCountCap = 100'000;
 
 Result<store::EventFilter> filter_of(const Call& call) {
   SLUICE_TRY(const auto query, ops::EventQuery::parse(call.arguments.text("filter").value_or("")));
-  return query.filter(call.context.store);
+  return filter_for(call, query);
+}
+
+bool is_hidden(const PayloadTerm& term, const RedactionPolicy& policy) {
+  std::string payload = "1";
+  for (auto part = term.path.rbegin(); part != term.path.rend(); ++part) {
+    payload = JsonObject{}.raw(*part, payload).str();
+  }
+  return redact_payload(payload, policy) != payload;
 }
 
 Result<std::string> list_events(const Call& call) {
@@ -34,6 +42,7 @@ Result<std::string> list_events(const Call& call) {
   ops::ListRequest request;
   request.filter = std::move(filter);
   request.filter.heads_only = true;
+  SLUICE_TRY(request.filter.oldest_first, ops::oldest_first(call.arguments.text("sort").value_or("newest"), "sort"));
   request.limit = static_cast<int>(*call.arguments.integer("limit"));
   request.cursor = call.arguments.text("cursor");
   SLUICE_TRY(const auto list, ops::list_dead(call.context.store, request));
@@ -71,7 +80,7 @@ std::string list_schema() {
                                     {"occurred_at", time()},
                                     {"first_failed_at", nullable(time())},
                                     {"failed_at", nullable(time())}});
-  return object({{"events", list(event, "newest failure first")},
+  return object({{"events", list(event, "in the order of sort")},
                  {"next_cursor", nullable(text("pass it as cursor for the next page; null: this was the last"))},
                  {"count", integer("dead letters that match")},
                  {"count_capped", boolean("there are at least this many")}});
@@ -187,7 +196,8 @@ std::string detail_schema() {
 std::vector<Parameter> list_parameters() {
   return {filter_parameter(false),
           {"limit", Type::integer, false, "Events per page", 1, kLargestPage, kPage},
-          {"cursor", Type::text, false, "next_cursor of the page before"}};
+          {"sort", Type::text, false, "newest failure first (newest, the default) or oldest first (oldest)"},
+          {"cursor", Type::text, false, "next_cursor of the page before, with the same sort"}};
 }
 
 std::vector<Parameter> event_parameter() {
@@ -199,7 +209,7 @@ Tool list_tool(std::string_view name, std::string_view title, std::string_view f
   return {name,
           title,
           std::string{first} +
-              " Without payloads; newest failure first, page by page. Use it to see which events a group holds, "
+              " Without payloads, page by page; newest failure first unless sort says otherwise. Use it to see which events a group holds, "
               "after list_failure_clusters. Next: get_dlq_event_detail for one event, plan_replay for many." +
               std::string{kUntrusted},
           list_parameters(),
@@ -209,6 +219,15 @@ Tool list_tool(std::string_view name, std::string_view title, std::string_view f
 }
 
 }  // namespace
+
+Result<store::EventFilter> filter_for(const Call& call, const ops::EventQuery& query) {
+  SLUICE_TRY(auto filter, query.filter(call.context.store));
+  for (const PayloadTerm& term : filter.payload) {
+    if (!is_hidden(term, call.context.redaction)) continue;
+    return invalid("filter", name_of(term) + " is hidden from agents (redact.fields): search by something else");
+  }
+  return filter;
+}
 
 std::vector<Tool> dead_letter_tools() {
   return {list_tool("list_dlq_events", "List dead letters",

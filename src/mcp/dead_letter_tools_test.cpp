@@ -48,6 +48,27 @@ TEST_F(DeadLetterToolsTest, TheFilterIsTheSharedGrammar) {
   EXPECT_EQ(refused.text("field"), "filter");
 }
 
+TEST_F(DeadLetterToolsTest, OldestFirstOnRequest) {
+  fail_some(2);
+  const auto first = [&](const std::string& sort) {
+    const std::string events = call("list_dlq_events", R"({"limit":1,"sort":")" + sort + R"("})").raw("events");
+    return text_member(json::elements(events, "events")->front(), "event_id").value();
+  };
+  EXPECT_EQ(first("oldest"), test::id_of(1).to_string());
+  EXPECT_EQ(first("newest"), test::id_of(2).to_string());
+  EXPECT_EQ(call("list_dlq_events", R"({"sort":"sideways"})").text("field"), "sort");
+}
+
+TEST_F(DeadLetterToolsTest, WhatIsHiddenCannotBeSearchedFor) {
+  fail_some(1);
+  for (const std::string tool : {"list_dlq_events", "list_failure_clusters", "plan_replay"}) {
+    const Answered refused = call(tool, R"({"filter":"data.customer.email:a@example.com since:1h"})");
+    EXPECT_EQ(refused.text("field"), "filter") << tool;
+    EXPECT_THAT(refused.text("message"), HasSubstr("hidden from agents"));
+    EXPECT_NE(call(tool, R"({"filter":"data.customer.id:7 since:1h"})").text("field"), "filter") << tool;
+  }
+}
+
 TEST_F(DeadLetterToolsTest, GroupsCountAndNameTheKinds) {
   fail_some(2);
   const Answered grouped = call("list_failure_clusters");

@@ -148,7 +148,7 @@ constexpr std::int64_t kPlannedCountCap = 1'000'000;
 
 // Counted before it is frozen, so that the refusal of a huge set costs little and names its size.
 Result<void> check_size(const Call& call, const ops::EventQuery& query) {
-  SLUICE_TRY(const auto filter, query.filter(call.context.store));
+  SLUICE_TRY(const auto filter, filter_for(call, query));
   SLUICE_TRY(const auto counted, ops::count_dead(call.context.store, filter, kPlannedCountCap));
   return call.context.allowance.check_rows(counted.count);
 }

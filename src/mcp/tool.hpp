@@ -51,6 +51,10 @@ struct Call {
   [[nodiscard]] store::Actor audited() const { return {actor, "mcp", arguments.text("reason").value_or("")}; }
 };
 
+/// The filter by the store's clock. Refuses a search by a value that the server hides from agents: whether something is
+/// found would tell it.
+Result<store::EventFilter> filter_for(const Call& call, const ops::EventQuery& query);
+
 /// All four are sent for every tool: what is left out counts as the worst.
 struct Annotations {
   bool read_only = true;
@@ -88,8 +92,10 @@ inline constexpr std::string_view kUntrusted =
 inline constexpr std::string_view kFilterWords =
     "Which dead letters: words key:value joined by blanks, each key at most once. Keys: type (exact, or a prefix and "
     "*), source, target, class (error class), fp (fingerprint), gen (generation), workspace, id, key (ordering key), "
-    "since and until (time of failure: 2h, or 2026-04-25T01:43:02Z), text (part of the error). A value with blanks "
-    "stands in double quotes. Example: type:billing.* class:timeout since:2h";
+    "since and until (time of failure: 2h, or 2026-04-25T01:43:02Z), text (part of the error), trace (a trace id of "
+    "32 digits), data.FIELD (a value of the payload, as data.order.id:4711; needs since unless an index serves it), saved "
+    "(the name of a saved filter). A value with blanks stands in double quotes. Example: type:billing.* class:timeout "
+    "since:2h";
 
 inline constexpr std::string_view kReasonWords =
     "Why, in one sentence for the people who read the audit: what you found and what you expect";

@@ -60,7 +60,7 @@ Result<LiveReport> verify_live(store::Administering& store, const ContractSet& c
     do {
       SLUICE_TRY(const auto page, store.list_events(filter, kPage, before));
       for (const auto& event : page.events) check.take(event);
-      before = page.next_before;
+      before = page.next;
     } while (before);
   }
   return std::move(check).report();

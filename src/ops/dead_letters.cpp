@@ -27,11 +27,12 @@ std::optional<std::int64_t> number(std::string_view text) {
   return value;
 }
 
-Result<std::optional<store::DeadCursor>> read_cursor(const std::optional<std::string>& text) {
-  if (!text) return std::optional<store::DeadCursor>{};
-  const std::size_t dot = text->find('.');
-  const auto at = number(std::string_view{*text}.substr(0, dot));
-  const auto seq = dot == std::string::npos ? std::nullopt : number(std::string_view{*text}.substr(dot + 1));
+Result<std::optional<store::DeadCursor>> read_cursor(const std::optional<std::string>& cursor, bool oldest_first) {
+  if (!cursor) return std::optional<store::DeadCursor>{};
+  SLUICE_TRY(const auto text, cursor_place(*cursor, oldest_first));
+  const std::size_t dot = text.find('.');
+  const auto at = number(text.substr(0, dot));
+  const auto seq = dot == std::string_view::npos ? std::nullopt : number(text.substr(dot + 1));
   if (!at || !seq) return invalid("cursor", "cursor must be the next_cursor of an earlier page");
   return std::optional{store::DeadCursor{Timestamp{Duration{*at}}, *seq}};
 }
@@ -40,10 +41,10 @@ Result<std::optional<store::DeadCursor>> read_cursor(const std::optional<std::st
 
 Result<DeadList> list_dead(store::Administering& store, const ListRequest& request) {
   SLUICE_CHECK(check_page(request.limit));
-  SLUICE_TRY(const auto after, read_cursor(request.cursor));
+  SLUICE_TRY(const auto after, read_cursor(request.cursor, request.filter.oldest_first));
   SLUICE_TRY(auto page, store.list_dead(request.filter, request.limit, after));
   DeadList list{std::move(page.events), std::nullopt};
-  if (page.next) list.next_cursor = cursor_text(*page.next);
+  if (page.next) list.next_cursor = cursor_at(cursor_text(*page.next), request.filter.oldest_first);
   return list;
 }
 

@@ -29,6 +29,36 @@ TEST_F(EventListing, PagesThroughEverythingOnce) {
   EXPECT_EQ(seen, (std::vector{test::id_of(5), test::id_of(4), test::id_of(3), test::id_of(2), test::id_of(1)}));
 }
 
+TEST_F(EventListing, PagesTheOtherWayRound) {
+  ListRequest request;
+  request.limit = 2;
+  request.filter.oldest_first = true;
+  std::vector<Uuid> seen;
+  do {
+    const auto page = list_events(*store_, request);
+    ASSERT_TRUE(page) << page.error().message;
+    for (const auto& event : page->events) seen.push_back(event.envelope.event_id());
+    request.cursor = page->next_cursor;
+  } while (request.cursor);
+  EXPECT_EQ(seen, (std::vector{test::id_of(1), test::id_of(2), test::id_of(3), test::id_of(4), test::id_of(5)}));
+}
+
+TEST_F(EventListing, ACursorOfTheOtherSortIsRefused) {
+  for (const bool oldest : {false, true}) {
+    ListRequest request;
+    request.limit = 2;
+    request.filter.oldest_first = oldest;
+    request.cursor = list_events(*store_, request)->next_cursor;
+    ASSERT_TRUE(request.cursor);
+    request.filter.oldest_first = !oldest;
+    const auto page = list_events(*store_, request);
+    ASSERT_FALSE(page);
+    EXPECT_EQ(page.error().field, "cursor");
+    EXPECT_NE(page.error().message.find(oldest ? "sorted by oldest" : "sorted by newest"), std::string::npos);
+  }
+  EXPECT_EQ(oldest_first("sideways", "--sort").error().field, "--sort");
+}
+
 TEST_F(EventListing, RefusesBadBoundsAndNamesThem) {
   const auto field = [&](const ListRequest& request) {
     const auto page = list_events(*store_, request);

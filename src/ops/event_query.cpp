@@ -3,23 +3,26 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <functional>
 #include <utility>
 
 #include "core/try.hpp"
 #include "ops/dead_letters.hpp"
+#include "ops/search.hpp"
 
 namespace sluice::ops {
 namespace {
 
 using store::EventFilter;
 
-constexpr std::size_t kIdDigits = 32;
+constexpr std::string_view kData = "data.";
+constexpr std::string_view kSaved = "saved";
+constexpr std::size_t kTraceDigits = 32;
 
 struct Reading {
   const std::string& key;
   const std::string& value;
+  bool quoted;
   const std::string& field;
   Timestamp now;
   store::EventFilter& filter;
@@ -64,12 +67,40 @@ Result<void> take_status(const Reading& reading) {
   return {};
 }
 
+Result<void> take_trace(const Reading& reading) {
+  std::string& id = reading.filter.trace_id;
+  for (const char c : reading.value) id += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const bool hex = id.find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (!hex || id.size() != kTraceDigits) return refused(reading, "a trace id: 32 hexadecimal digits");
+  return {};
+}
+
+// EventQuery::expanded has put its words in its place.
+Result<void> take_saved(const Reading& reading) { return check_filter_name(reading.value); }
+
+// `data.order.id`: the value of `id` in `order`.
+Result<void> take_data(const Reading& reading) {
+  PayloadTerm term{{}, reading.value, reading.quoted};
+  std::string_view rest = std::string_view{reading.key}.substr(kData.size());
+  while (true) {
+    const std::size_t dot = rest.find('.');
+    term.path.emplace_back(rest.substr(0, dot));
+    if (term.path.back().empty()) {
+      return invalid(reading.field, reading.key + ": name a field of the payload, as in data.order_id:4711");
+    }
+    if (dot == std::string_view::npos) break;
+    rest.remove_prefix(dot + 1);
+  }
+  reading.filter.payload.push_back(std::move(term));
+  return {};
+}
+
 struct Key {
   std::string_view name;
   Result<void> (*take)(const Reading&);
 };
 
-constexpr std::array<Key, 13> kKeys{{
+constexpr std::array<Key, 16> kKeys{{
     {"type", take_text<&EventFilter::event_type>},
     {"source", take_text<&EventFilter::source>},
     {"target", take_text<&EventFilter::target>},
@@ -83,17 +114,22 @@ constexpr std::array<Key, 13> kKeys{{
     {"until", take_time<&EventFilter::until>},
     {"text", take_text<&EventFilter::text>},
     {"status", take_status},
+    {"trace", take_trace},
+    {kSaved, take_saved},
+    {kData, take_data},  // and the way to a field
 }};
 
 const Key* find_key(std::string_view name) {
-  const auto* found = std::find_if(kKeys.begin(), kKeys.end(), [name](const Key& key) { return key.name == name; });
+  const auto* found = std::find_if(kKeys.begin(), kKeys.end(), [name](const Key& key) {
+    return key.name == name || (key.name == kData && name.starts_with(kData));
+  });
   return found == kKeys.end() ? nullptr : found;
 }
 
 std::string known_keys() {
   std::string names;
   for (const Key& key : kKeys) names += (names.empty() ? "" : ", ") + std::string{key.name};
-  return names;
+  return names + "FIELD";
 }
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
@@ -108,7 +144,13 @@ class Words {
     return at_ < text_.size();
   }
 
-  Result<std::pair<std::string, std::string>> next() {
+  struct Word {
+    std::string key;
+    std::string value;
+    bool quoted = false;
+  };
+
+  Result<Word> next() {
     const std::size_t begin = at_;
     while (at_ < text_.size() && text_[at_] != ':' && !is_blank(text_[at_])) ++at_;
     std::string key{text_.substr(begin, at_ - begin)};
@@ -117,9 +159,12 @@ class Words {
                                    "; words of the error are text:\"…\"");
     }
     ++at_;
-    SLUICE_TRY(auto value, at_ < text_.size() && text_[at_] == '"' ? quoted(key) : plain());
-    if (value.empty()) return invalid("filter", key + ": the value is missing");
-    return std::pair{std::move(key), std::move(value)};
+    const bool in_quotes = at_ < text_.size() && text_[at_] == '"';
+    SLUICE_TRY(auto value, in_quotes ? quoted(key) : plain());
+    if (value.empty() && !(in_quotes && key.starts_with(kData))) {
+      return invalid("filter", key + ": the value is missing");
+    }
+    return Word{std::move(key), std::move(value), in_quotes};
   }
 
  private:
@@ -146,9 +191,9 @@ class Words {
   std::size_t at_ = 0;
 };
 
-std::string in_grammar(const std::string& value) {
+std::string in_grammar(const std::string& value, bool in_quotes) {
   const bool plain = std::none_of(value.begin(), value.end(), is_blank) && !value.starts_with('"');
-  if (plain) return value;
+  if (plain && !in_quotes) return value;
   std::string quoted = "\"";
   for (const char c : value) {
     if (c == '"' || c == '\\') quoted += '\\';
@@ -157,69 +202,29 @@ std::string in_grammar(const std::string& value) {
   return quoted + '"';
 }
 
+Error unbounded(const store::Administering& store, const std::string& key, store::SearchIndex index) {
+  Error error = invalid("filter", key + ": there is no index for this search, so it needs a time range: add since:24h");
+  if (store.capabilities().search_indexes) {
+    error.hint = "or make the index: sluice db index " + std::string{name(index)};
+  }
+  return error;
+}
+
+// A search that no index serves reads each event of its range: there must be one.
+Result<void> check_bounds(store::Administering& store, const EventFilter& filter) {
+  if (filter.since || filter.id || !filter.ordering_key.empty()) return {};
+  if (!filter.payload.empty()) {
+    SLUICE_TRY(const bool indexed, store.has_index(store::SearchIndex::payload));
+    if (!indexed) return unbounded(store, name_of(filter.payload.front()), store::SearchIndex::payload);
+  }
+  if (!filter.trace_id.empty()) {
+    SLUICE_TRY(const bool indexed, store.has_index(store::SearchIndex::trace));
+    if (!indexed) return unbounded(store, "trace", store::SearchIndex::trace);
+  }
+  return {};
+}
+
 }  // namespace
-
-Result<std::optional<std::int64_t>> read_position(const std::optional<std::string>& cursor) {
-  if (!cursor) return std::optional<std::int64_t>{};
-  std::int64_t seq = 0;
-  const char* end = cursor->data() + cursor->size();
-  const auto [stop, problem] = std::from_chars(cursor->data(), end, seq);
-  if (problem != std::errc{} || stop != end || seq < 0) {
-    return invalid("cursor", "cursor must be the next_cursor of an earlier page");
-  }
-  return std::optional{seq};
-}
-
-Result<void> check_page(int limit) {
-  if (limit >= 1 && limit <= kMaxPage) return {};
-  return invalid("limit", "limit must be from 1 to " + std::to_string(kMaxPage));
-}
-
-Result<std::string> id_digits(std::string_view given, std::string_view field) {
-  std::string digits;
-  for (const char c : given) {
-    if (c != '-') digits += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  const bool hex = digits.find_first_not_of("0123456789abcdef") == std::string::npos;
-  const bool whole = Uuid::parse(given, field).has_value();
-  if (!whole && (!hex || digits.size() < kShortestId || digits.size() >= kIdDigits)) {
-    return invalid(std::string{field}, std::string{field} + ": `" + std::string{given.substr(0, 64)} +
-                                           "` is not an event id: give a UUID, or its first " +
-                                           std::to_string(kShortestId) + " digits or more");
-  }
-  return digits;
-}
-
-Result<Uuid> whole_id(store::Administering& store, std::string_view given, std::string_view field) {
-  constexpr int kNamed = 5;
-  SLUICE_TRY(const auto digits, id_digits(given, field));
-  if (digits.size() == kIdDigits) return Uuid::parse(given, field);
-  SLUICE_TRY(const auto found, store.ids_from(digits, kNamed));
-  if (found.empty()) {
-    return Error{ErrorCode::not_found, Retry::never, "no event id begins with " + std::string{given}, std::string{field},
-                 {}};
-  }
-  if (found.size() == 1) return found.front();
-  std::string names;
-  for (const Uuid& id : found) names += (names.empty() ? "" : ", ") + id.to_string();
-  return invalid(std::string{field}, std::string{field} + ": `" + std::string{given} + "` begins several event ids: " +
-                                         names + (found.size() == kNamed ? ", …" : "") + "; give more digits");
-}
-
-Result<store::EventRecord> find_event(store::Administering& store, const Uuid& id) { return store.get_event(id); }
-
-Result<EventList> list_events(store::Administering& store, const ListRequest& request) {
-  SLUICE_CHECK(check_page(request.limit));
-  const auto& filter = request.filter;
-  if (filter.since && filter.until && *filter.since >= *filter.until) {
-    return invalid("since", "since must be before until");
-  }
-  SLUICE_TRY(const auto before, read_position(request.cursor));
-  SLUICE_TRY(auto page, store.list_events(filter, request.limit, before));
-  EventList list{std::move(page.events), std::nullopt};
-  if (page.next_before) list.next_cursor = std::to_string(*page.next_before);
-  return list;
-}
 
 std::optional<Timestamp> parse_when(std::string_view text, Timestamp now) {
   if (const auto at = parse_iso8601(text, "time")) return *at;
@@ -239,29 +244,30 @@ Result<EventQuery> EventQuery::parse(std::string_view text) {
   Words words{text};
   while (words.more()) {
     SLUICE_TRY(auto word, words.next());
-    SLUICE_CHECK(query.add(word.first, std::move(word.second), "filter"));
+    SLUICE_CHECK(query.add(word.key, std::move(word.value), "filter", word.quoted));
   }
   return query;
 }
 
-Result<void> EventQuery::add(std::string_view key, std::string value, std::string_view field) {
+Result<void> EventQuery::add(std::string_view key, std::string value, std::string_view field, bool quoted) {
   const Key* known = find_key(key);
   if (known == nullptr) {
     return invalid(std::string{field}, "unknown filter key `" + std::string{key} + "`; the keys are " + known_keys());
   }
-  const auto place =
-      std::find_if(words_.begin(), words_.end(), [known](const Word& word) { return find_key(word.key) >= known; });
+  const auto place = std::find_if(words_.begin(), words_.end(), [&](const Word& word) {
+    return std::pair{find_key(word.key), std::string_view{word.key}} >= std::pair{known, key};
+  });
   if (place != words_.end() && place->key == key) {
     return invalid(std::string{field}, "the filter has " + std::string{key} + " twice");
   }
-  words_.insert(place, {std::string{key}, std::move(value), std::string{field}});
+  words_.insert(place, {std::string{key}, std::move(value), std::string{field}, quoted});
   return {};
 }
 
 Result<store::EventFilter> EventQuery::filter(Timestamp now) const {
   store::EventFilter filter;
-  for (const auto& [key, value, field] : words_) {
-    SLUICE_CHECK(find_key(key)->take({key, value, field, now, filter}));
+  for (const auto& [key, value, field, quoted] : words_) {
+    SLUICE_CHECK(find_key(key)->take({key, value, quoted, field, now, filter}));
   }
   if (filter.since && filter.until && *filter.since >= *filter.until) {
     return invalid("filter", "since must be before until");
@@ -269,24 +275,49 @@ Result<store::EventFilter> EventQuery::filter(Timestamp now) const {
   return filter;
 }
 
+bool EventQuery::has(std::string_view key) const {
+  return std::any_of(words_.begin(), words_.end(), [key](const Word& word) { return word.key == key; });
+}
+
+Result<EventQuery> EventQuery::expanded(store::Administering& store) const {
+  const auto word = std::find_if(words_.begin(), words_.end(), [](const Word& one) { return one.key == kSaved; });
+  if (word == words_.end()) return *this;
+  auto saved = find_filter(store, word->value);
+  if (!saved) {
+    Error error = std::move(saved).error();
+    error.field = word->field;
+    return error;
+  }
+  SLUICE_TRY(EventQuery query, parse(saved->filter));
+  for (const Word& own : words_) {
+    if (own.key != kSaved) SLUICE_CHECK(query.add(own.key, own.value, own.field, own.quoted));
+  }
+  return query;
+}
+
 Result<store::EventFilter> EventQuery::filter(store::Administering& store) const {
   SLUICE_TRY(const auto now, store.now());
-  EventQuery whole = *this;
+  SLUICE_TRY(EventQuery whole, expanded(store));
   for (Word& word : whole.words_) {
     if (word.key != "id") continue;
     SLUICE_TRY(const auto id, whole_id(store, word.value, word.field));
     word.value = id.to_string();
   }
   auto read = whole.filter(now);
-  if (!read || read->fingerprint.empty()) return read;
-  const auto word = std::find_if(words_.begin(), words_.end(), [](const Word& one) { return one.key == "fp"; });
+  if (!read) return read;
+  SLUICE_CHECK(check_bounds(store, *read));
+  if (read->fingerprint.empty()) return read;
+  const auto word =
+      std::find_if(whole.words_.begin(), whole.words_.end(), [](const Word& one) { return one.key == "fp"; });
   SLUICE_TRY(read->fingerprint, whole_fingerprint(store, read->fingerprint, word->field));
   return read;
 }
 
 std::string EventQuery::text() const {
   std::string text;
-  for (const auto& [key, value, field] : words_) text += (text.empty() ? "" : " ") + key + ':' + in_grammar(value);
+  for (const auto& [key, value, field, quoted] : words_) {
+    text += (text.empty() ? "" : " ") + key + ':' + in_grammar(value, quoted && key.starts_with(kData));
+  }
   return text;
 }
 

@@ -85,6 +85,31 @@ TEST(EventQuery, RefusesWhatItDoesNotUnderstand) {
   EXPECT_THAT(complaint("since:1h until:2h"), HasSubstr("since must be before until"));
 }
 
+TEST(EventQuery, ReadsValuesOfThePayload) {
+  const auto filter = filter_of(R"(data.order.id:4711 data.note:"4711" data.at:10:30 data.b:"" since:1h)");
+  EXPECT_EQ(filter.payload, (std::vector<PayloadTerm>{{{"at"}, "10:30", false},
+                                                      {{"b"}, "", true},
+                                                      {{"note"}, "4711", true},
+                                                      {{"order", "id"}, "4711", false}}));
+  EXPECT_THAT(complaint("data.:1"), HasSubstr("name a field of the payload"));
+  EXPECT_THAT(complaint("data.a..b:1"), HasSubstr("name a field of the payload"));
+  EXPECT_THAT(complaint("data:1"), HasSubstr("unknown filter key `data`"));
+  EXPECT_THAT(complaint("data.a:1 data.a:2"), HasSubstr("data.a twice"));
+  EXPECT_THAT(complaint("data.a:"), HasSubstr("data.a: the value is missing"));
+}
+
+TEST(EventQuery, QuotesOfThePayloadAreKept) {
+  const auto query = EventQuery::parse(R"(data.b:"7" data.a:7 type:"x.y")");
+  ASSERT_TRUE(query);
+  EXPECT_EQ(query->text(), R"(type:x.y data.a:7 data.b:"7")");
+}
+
+TEST(EventQuery, ReadsATraceId) {
+  EXPECT_EQ(filter_of("trace:0AF7651916cd43dd8448eb211c80319c since:1h").trace_id, "0af7651916cd43dd8448eb211c80319c");
+  EXPECT_THAT(complaint("trace:0af7"), HasSubstr("32 hexadecimal digits"));
+  EXPECT_THAT(complaint("trace:zzf7651916cd43dd8448eb211c80319c"), HasSubstr("32 hexadecimal digits"));
+}
+
 TEST(EventQuery, AFlagThatRepeatsAWordIsNamed) {
   auto query = EventQuery::parse("type:a");
   ASSERT_TRUE(query);

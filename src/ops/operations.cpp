@@ -33,10 +33,12 @@ std::string to_json(const Overlap& overlap) {
       .str();
 }
 
-std::string filter_words(const BulkRequest& request) {
+// With the words of a saved filter, which may be another one tomorrow.
+Result<std::string> filter_words(store::Administering& store, const BulkRequest& request) {
   if (!request.event_ids.empty()) return ids_text(request.event_ids);
-  if (request.except.empty()) return request.query.text();
-  return request.query.text() + (request.query.empty() ? "all except " : " except ") + ids_text(request.except);
+  SLUICE_TRY(const auto query, request.query.expanded(store));
+  if (request.except.empty()) return query.text();
+  return query.text() + (query.empty() ? "all except " : " except ") + ids_text(request.except);
 }
 
 Result<store::EventFilter> filter_of(store::Administering& store, const BulkRequest& request) {
@@ -108,6 +110,30 @@ Result<store::OperationRecord> find_operation(store::Administering& store, const
   return store.operation(id);
 }
 
+Result<void> check_operation_id(std::string_view given, std::string_view field) {
+  if (id_digits(given, field)) return {};
+  return Uuid::parse(given, field).error();
+}
+
+Result<Uuid> whole_operation_id(store::Administering& store, std::string_view given, std::string_view field) {
+  SLUICE_CHECK(check_operation_id(given, field));
+  if (const auto whole = Uuid::parse(given, field)) return whole;
+  SLUICE_TRY(const auto digits, id_digits(given, field));
+  SLUICE_TRY(const auto latest, store.operations(kMaxPage));
+  std::vector<Uuid> found;
+  for (const auto& operation : latest) {
+    SLUICE_TRY(const auto whole, id_digits(operation.id.to_string(), field));
+    if (whole.starts_with(digits)) found.push_back(operation.id);
+  }
+  if (found.size() == 1) return found.front();
+  const std::string name{field};
+  if (found.empty()) {
+    return Error{ErrorCode::not_found, Retry::never, "no operation id begins with " + std::string{given}, name, {}};
+  }
+  return invalid(name, name + ": `" + std::string{given} + "` begins " + std::to_string(found.size()) +
+                           " operation ids; give more digits");
+}
+
 Result<std::vector<store::OperationRecord>> list_operations(store::Administering& store, int limit) {
   SLUICE_CHECK(check_page(limit));
   return store.operations(limit);
@@ -133,7 +159,7 @@ Result<BulkPlan> plan_bulk(store::Administering& store, const BulkRequest& reque
   plan.kind = request.kind;
   plan.filter = std::move(filter);
   plan.event_ids = request.event_ids;
-  plan.filter_text = filter_words(request);
+  SLUICE_TRY(plan.filter_text, filter_words(store, request));
   plan.settings = request.settings;
   plan.valid_for = request.valid_for;
   plan.most = request.most;

@@ -97,6 +97,12 @@ Result<store::OperationRecord> steer_operation(store::Administering& store, cons
                                                const store::OperationChange& change, const store::Actor& actor);
 
 Result<store::OperationRecord> find_operation(store::Administering& store, const Uuid& id);
+
+/// Refuses what is neither an operation's id nor at least kShortestId digits of its beginning. Nothing is looked up.
+Result<void> check_operation_id(std::string_view given, std::string_view field);
+/// The operation that is meant: by its whole id, or by the beginning of exactly one of the latest kMaxPage. The error
+/// names `field`: not_found when none begins so, invalid when several do.
+Result<Uuid> whole_operation_id(store::Administering& store, std::string_view given, std::string_view field);
 /// Newest first; at most kMaxPage.
 Result<std::vector<store::OperationRecord>> list_operations(store::Administering& store, int limit);
 struct ItemPage {

@@ -67,6 +67,25 @@ class Operations : public testing::Test {
   std::uint8_t random_ = 0;
 };
 
+TEST_F(Operations, AnIdMayBeGivenByItsBeginning) {
+  const auto plan = [&](const char* id) {
+    store::PlanRequest request;
+    request.id = Uuid::parse(id).value();
+    request.kind = OperationKind::discard;
+    request.valid_for = std::chrono::hours{1};
+    test::must(store_->plan_operation(request));
+  };
+  store_.publish(test::id_of(90));
+  store_.fail(test::id_of(90));
+  plan("0190a5d0-0000-7000-8000-000000000001");
+  plan("0190a5d0-0000-7000-8000-0000000000ff");
+  plan("0190a5d1-0000-7000-8000-000000000001");
+  EXPECT_EQ(whole_operation_id(*store_, "0190a5d1", "ID")->to_string(), "0190a5d1-0000-7000-8000-000000000001");
+  EXPECT_EQ(whole_operation_id(*store_, "0190a5d0", "ID").error().code, ErrorCode::invalid);
+  EXPECT_EQ(whole_operation_id(*store_, "0190a5d2", "ID").error().code, ErrorCode::not_found);
+  EXPECT_EQ(whole_operation_id(*store_, "0190", "ID").error().field, "ID");
+}
+
 TEST_F(Operations, AnOperationThatIsUnderWayIsAnnounced) {
   const BulkPlan first = plan();
   EXPECT_THAT(first.overlaps, testing::IsEmpty());

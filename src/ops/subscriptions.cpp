@@ -118,8 +118,8 @@ Result<UnsubscribePlan> plan_unsubscribe(store::Administering& store, Generation
     SLUICE_TRY(const auto page, store.list_events(filter, std::min(kMaxPage, look - looked), before));
     for (const auto& event : page.events) count.add(event);
     looked += static_cast<int>(page.events.size());
-    if (!page.next_before) break;
-    before = page.next_before;
+    if (!page.next) break;
+    before = page.next;
     plan.complete = looked < look;
   }
   return plan;

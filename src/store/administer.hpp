@@ -117,6 +117,18 @@ class Administering : public Publishing, public Observing, public Maintaining {
   /// Undoes the steps before the swap. conflict where there are partitions already.
   virtual Result<void> abandon_partition(const Actor& actor) = 0;
 
+  /// The statements that are left to make the index, or to drop it, in order; none: nothing is left. Only where
+  /// capabilities().search_indexes, like the next one.
+  virtual Result<std::vector<std::string>> index_sql(const IndexRequest& request) = 0;
+  /// Runs the first of them; false: nothing was left. Publishers and workers go on meanwhile. An error of kind timeout: it
+  /// waited for a moment in vain, and says for whom; try again. conflict while another process is at it.
+  virtual Result<bool> take_index_step(const IndexRequest& request, const Actor& actor) = 0;
+
+  /// Keeps it under its name, replacing one that has it; audited.
+  virtual Result<SavedFilter> save_filter(const std::string& name, const std::string& filter, const Actor& actor) = 0;
+  /// Audited. not_found when there is none of that name.
+  virtual Result<void> remove_filter(const std::string& name, const Actor& actor) = 0;
+
   /// Brings the schema up to date; safe when many run at once and after a kill. A schema that is
   /// newer than this build, or was made by other migrations, is refused.
   virtual Result<std::vector<MigrationStep>> migrate() = 0;

@@ -14,6 +14,7 @@
 #include <sluice/uuid.hpp>
 #include "core/attempt.hpp"
 #include "core/generation.hpp"
+#include "core/payload_match.hpp"
 #include "core/settle.hpp"
 #include "core/status.hpp"
 
@@ -128,14 +129,20 @@ struct EventFilter {
   std::optional<Timestamp> until;  ///< before
   std::vector<Uuid> except;        ///< of dead letters: not these
   bool heads_only = false;         ///< of lists: payloads are not read; they are `null`
+  std::vector<PayloadTerm> payload{};  ///< all of these
+  std::string trace_id{};              ///< of the trace context: 32 hexadecimal digits in lower case
+  bool oldest_first = false;           ///< of lists: the other way round; a page goes on in the order of the one before
+
+  /// Whether it asks for what only an optional index (SearchIndex) can find.
+  [[nodiscard]] bool searches() const { return !payload.empty() || !trace_id.empty(); }
 };
 
 struct EventPage {
-  std::vector<EventRecord> events;          ///< newest first (by insert order)
-  std::optional<std::int64_t> next_before;  ///< pass as `before_seq` for the next page
+  std::vector<EventRecord> events;   ///< newest first (by insert order), or oldest first
+  std::optional<std::int64_t> next;  ///< pass as `after` for the next page
 };
 
-/// A place in the list of dead letters, which runs from the newest failure to the oldest.
+/// A place in the list of dead letters, which runs from the newest failure to the oldest or back.
 struct DeadCursor {
   Timestamp failed_at{};
   std::int64_t seq = 0;

@@ -21,6 +21,7 @@
 #include "store/partition.hpp"
 #include "store/registry.hpp"
 #include "store/schema.hpp"
+#include "store/search.hpp"
 
 namespace sluice::store {
 
@@ -29,6 +30,7 @@ struct Capabilities {
   bool listen = false;  ///< LISTEN/NOTIFY wake-ups
   bool roles = false;   ///< database roles and grants
   bool partitions = false;
+  bool search_indexes = false;  ///< indexes for payload values and trace ids can be made
   bool embedded = false;  ///< lives in this process, a file
 };
 
@@ -49,8 +51,8 @@ class Observing {
   [[nodiscard]] virtual std::string display_name() const = 0;
   virtual Result<Timestamp> now() = 0;
 
-  virtual Result<EventPage> list_events(const EventFilter& filter, int limit,
-                                        std::optional<std::int64_t> before_seq) = 0;
+  /// Newest first, or oldest first where the filter says so; from the one behind the number `after` on.
+  virtual Result<EventPage> list_events(const EventFilter& filter, int limit, std::optional<std::int64_t> after) = 0;
   virtual Result<EventRecord> get_event(const Uuid& id) = 0;  ///< not_found when there is none
   /// Who has handled events with these idempotency keys: key by key, the earliest first.
   virtual Result<std::vector<HandledRecord>> handled(std::span<const std::string> idempotency_keys) = 0;
@@ -87,6 +89,11 @@ class Observing {
   /// Notes on the groups with this fingerprint, and who acknowledged them or took that back: newest first, at most
   /// `limit`.
   virtual Result<std::vector<AuditRecord>> audit_of_group(const std::string& fingerprint, int limit) = 0;
+
+  /// Whether the index is there and complete; false where capabilities().search_indexes is.
+  virtual Result<bool> has_index(SearchIndex index) = 0;
+  /// By name.
+  virtual Result<std::vector<SavedFilter>> saved_filters() = 0;
 
   virtual Result<OperationRecord> operation(const Uuid& id) = 0;  ///< not_found when there is none
   /// Newest first, planned ones that expired left out.

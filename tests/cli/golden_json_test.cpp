@@ -44,6 +44,11 @@ class GoldenJson : public testing::Test {
     test::expect_golden("cli_json/" + name + ".json", steady(answer.out, sluice_));
     shown_.insert(name);
   }
+  void expect_saved_filters() {
+    expect("filter_save", {"filter", "save", "late", "since:2h type:demo.*"});
+    expect("filter_list", {"filter", "list"});
+    expect("filter_remove", {"filter", "remove", "late", "--dry-run"});
+  }
   void expect_changes_of_one_event() {
     expect("dlq_count", {"dlq", "count"});
     expect("dlq_note", {"dlq", "note", "65433f7171b9ae14", "the provider knows"});
@@ -96,6 +101,7 @@ TEST_F(GoldenJson, OfEveryCommand) {
   ASSERT_EQ(second.exit, Exit::ok) << second.err;
   expect("op_cancel",
          {"op", "cancel", sluice_.store.sql("select id from operations where state = 'running'").front(), "--yes"});
+  expect_saved_filters();
   expect("audit_list", {"audit", "list"});
   expect("ladder_status", {"ladder", "status"});
 
@@ -134,7 +140,7 @@ TEST_F(GoldenJson, OfEveryCommand) {
                                         "retention_show",
                                         "ladder_partition",
                                         "db_doorbell",
-                                        "db_grant",
+                                        "db_grant", "db_index",
                                         "db_sql",
                                         "config_show",
                                         "config_explain",
@@ -144,8 +150,7 @@ TEST_F(GoldenJson, OfEveryCommand) {
                                         "mcp",
                                         "doctor",
                                         "alert_test",
-                                        "contract_snapshot",
-                                        "contract_check",
+                                        "contract_snapshot", "contract_check",
                                         "contract_export",
                                         "check",
                                         "contract_cross-check",

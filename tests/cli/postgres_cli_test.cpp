@@ -277,6 +277,25 @@ TEST_F(PostgresCliGrants, AsJson) {
               AllOf(StartsWith(R"({"dry_run":false,"done":[")"), HasSubstr(member_ + " is a member of sluice_worker")));
 }
 
+TEST_F(PostgresCli, MakesAndDropsTheIndexOfPayloads) {
+  const auto plan = sluice({"db", "index", "payload", "--dry-run"});
+  EXPECT_EQ(plan.exit, 0) << plan.err;
+  EXPECT_EQ(plan.out,
+            "create index concurrently outbox_payload on core.outbox using gin (payload jsonb_path_ops);\n");
+  ASSERT_EQ(sluice({"publish", "demo.hello", "--data", R"({"order_id":4711})"}).exit, 0);
+  const auto unbounded = sluice({"event", "list", "--filter", "data.order_id:4711"});
+  EXPECT_EQ(unbounded.exit, 2);
+  EXPECT_THAT(unbounded.err, AllOf(HasSubstr("add since:24h"), HasSubstr("sluice db index payload")));
+  const auto made = sluice({"db", "index", "payload", "--reason", "orders are looked for", "-o", "json"});
+  EXPECT_EQ(made.exit, 0) << made.err;
+  EXPECT_THAT(made.out, HasSubstr(R"("index":"payload","drop":false)"));
+  EXPECT_THAT(sluice({"db", "index", "payload"}).err, HasSubstr("is there already"));
+  EXPECT_THAT(sluice({"event", "list", "--filter", "data.order_id:4711", "-o", "json"}).out, HasSubstr("demo.hello"));
+  EXPECT_EQ(sluice({"db", "validate"}).exit, 0);
+  EXPECT_THAT(sluice({"db", "index", "payload", "--drop"}).err, HasSubstr("is gone"));
+  EXPECT_EQ(sql("select count(*) from core.audit where action like 'index.%'"), "2");
+}
+
 TEST_F(PostgresCli, PartitionsAndShowsTheMonths) {
   const auto plan = sluice({"ladder", "partition", "--dry-run"});
   EXPECT_EQ(plan.exit, 0) << plan.err;

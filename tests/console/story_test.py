@@ -11,6 +11,8 @@ from pathlib import Path
 from pull_worker import claim, fail
 from shop import Shop, expect
 
+TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
 
 def outage(shop):
     shop.dead(5000)
@@ -149,6 +151,16 @@ def steer(shop):
     shop.story("steer")
 
 
+def search(shop):
+    shop.serve()
+    shop.run("publish", "order.first", "--data", '{"order":{"id":1}}')
+    shop.run("publish", "order.second", "--data", '{"order":{"id":4711}}', "--traceparent", TRACEPARENT)
+    shop.run("publish", "order.third", "--data", '{"order":{"id":47110}}')
+    shop.story("search")
+    actions = [record["action"] for record in shop.json("audit", "list")["records"] if record["surface"] == "console"]
+    expect(actions, ["filter.remove", "filter.save"], "the audit")
+
+
 def sinks(shop):
     shop.serve()
     shop.story("sinks")
@@ -251,7 +263,7 @@ def details(shop):
 
 STORIES = {story.__name__: story for story in
            (outage, canary, exceptions, viewer, survives, text, prefix, generations, discard, hands, pictures, keyboard,
-            steer, sinks, charts, arrivals, acknowledge, slow, stale, lists, details, groups, reload, wall)}
+            steer, sinks, charts, arrivals, acknowledge, slow, stale, lists, details, groups, reload, search, wall)}
 
 
 def main():

@@ -37,15 +37,15 @@ TEST_P(ListContract, PagesMeetWithoutGapOrOverlap) {
     EXPECT_LE(page.events.size(), 3U);
     for (const EventRecord& record : page.events) seen.push_back(record.envelope.event_id());
     if (pages == 0) publish();  // what arrives meanwhile is newer and must not shift the pages
-    before = page.next_before;
+    before = page.next;
   } while (before && ++pages < 10);
   EXPECT_THAT(seen, ElementsAreArray(published.rbegin(), published.rend()));
 }
 
 TEST_P(ListContract, TheLastFullPageHasNoNext) {
   publish(events(3));
-  EXPECT_EQ(must(store().list_events({}, 3, {})).next_before, std::nullopt);
-  EXPECT_NE(must(store().list_events({}, 2, {})).next_before, std::nullopt);
+  EXPECT_EQ(must(store().list_events({}, 3, {})).next, std::nullopt);
+  EXPECT_NE(must(store().list_events({}, 2, {})).next, std::nullopt);
 }
 
 TEST_P(ListContract, HeadsComeWithoutTheirPayloads) {
@@ -114,10 +114,10 @@ TEST_P(ListContract, PendingEventsAndEventsInFlightPageToo) {
     const auto first = must(store().list_events({.status = status}, 3, {}));
     ASSERT_THAT(first.events, SizeIs(3));
     EXPECT_EQ(first.events[0].envelope.event_id(), published[4]);
-    const auto second = must(store().list_events({.status = status}, 3, first.next_before));
+    const auto second = must(store().list_events({.status = status}, 3, first.next));
     ASSERT_THAT(second.events, SizeIs(2));
     EXPECT_EQ(second.events[1].envelope.event_id(), published[0]);
-    EXPECT_EQ(second.next_before, std::nullopt);
+    EXPECT_EQ(second.next, std::nullopt);
     claim();
   }
 }
@@ -131,10 +131,10 @@ TEST_P(ListContract, FailedEventsPageToo) {
   const auto first = must(store().list_events({.status = Status::failed}, 3, {}));
   ASSERT_THAT(first.events, SizeIs(3));
   EXPECT_EQ(first.events[0].envelope.event_id(), failed[4]);
-  const auto second = must(store().list_events({.status = Status::failed}, 3, first.next_before));
+  const auto second = must(store().list_events({.status = Status::failed}, 3, first.next));
   ASSERT_THAT(second.events, SizeIs(2));
   EXPECT_EQ(second.events[1].envelope.event_id(), failed[0]);
-  EXPECT_EQ(second.next_before, std::nullopt);
+  EXPECT_EQ(second.next, std::nullopt);
 }
 
 TEST_P(ListContract, TombstonesOnlyWhenAskedFor) {

@@ -343,6 +343,8 @@ CREATE FUNCTION core.dead_matches(p_event core.outbox, p_filter jsonb) RETURNS b
        and (p_filter ->> 'since' is null or p_event.failed_at >= (p_filter ->> 'since')::timestamptz)
        and (p_filter ->> 'until' is null or p_event.failed_at < (p_filter ->> 'until')::timestamptz)
        and (p_filter -> 'except' is null or not (p_filter -> 'except') ? p_event.id::text)
+       and (p_filter ->> 'trace_id' is null or substr(p_event.trace_context, 4, 32) = p_filter ->> 'trace_id')
+       and (p_filter ->> 'payload' is null or p_event.payload @@ (p_filter ->> 'payload')::jsonpath)
 $$;
 CREATE FUNCTION core.default_generation() RETURNS bigint
     LANGUAGE sql STABLE SECURITY DEFINER PARALLEL SAFE
@@ -516,6 +518,46 @@ begin
     insert into core.audit (actor, surface, action, count, reason, detail)
     values (p_actor, p_surface, 'note', v_groups, p_note, jsonb_build_object('fingerprint', p_fingerprint));
     return v_groups;
+end
+$$;
+CREATE FUNCTION core.filter_remove(p_name text, p_actor text, p_surface text, p_reason text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_filter text;
+begin
+    delete from core.saved_filters f where f.name = p_name returning f.filter into v_filter;
+    if v_filter is null then
+        raise exception 'no filter is saved as %', p_name using errcode = 'SL404';
+    end if;
+    insert into core.audit (actor, surface, action, count, reason, detail)
+    values (p_actor, p_surface, 'filter.remove', 1, coalesce(p_reason, ''), jsonb_build_object('name', p_name, 'filter', v_filter));
+end
+$$;
+CREATE TABLE core.saved_filters (
+    name text NOT NULL,
+    filter text NOT NULL,
+    saved_by text NOT NULL,
+    saved_at timestamp with time zone DEFAULT now() NOT NULL
+);
+COMMENT ON TABLE core.saved_filters IS 'Filters that the team keeps under a name; changes are in core.audit';
+CREATE FUNCTION core.filter_save(p_name text, p_filter text, p_actor text, p_surface text, p_reason text) RETURNS core.saved_filters
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_saved core.saved_filters;
+begin
+    if coalesce(p_name, '') = '' or coalesce(p_filter, '') = '' then
+        raise exception 'a saved filter needs a name and a filter' using errcode = 'SL422';
+    end if;
+    insert into core.saved_filters as f (name, filter, saved_by) values (p_name, p_filter, p_actor)
+    on conflict (name) do update set filter = excluded.filter, saved_by = excluded.saved_by, saved_at = now()
+    returning f.* into v_saved;
+    insert into core.audit (actor, surface, action, count, reason, detail)
+    values (p_actor, p_surface, 'filter.save', 1, coalesce(p_reason, ''), jsonb_build_object('name', p_name, 'filter', p_filter));
+    return v_saved;
 end
 $$;
 CREATE TABLE core.deployments (
@@ -3636,6 +3678,8 @@ ALTER TABLE ONLY core.patrol
     ADD CONSTRAINT patrol_pkey PRIMARY KEY (single);
 ALTER TABLE ONLY core.patrol_slices
     ADD CONSTRAINT patrol_slices_pkey PRIMARY KEY (generation, slice);
+ALTER TABLE ONLY core.saved_filters
+    ADD CONSTRAINT saved_filters_pkey PRIMARY KEY (name);
 ALTER TABLE ONLY core.secrets
     ADD CONSTRAINT secrets_pkey PRIMARY KEY (key);
 ALTER TABLE ONLY core.settings

@@ -461,6 +461,13 @@ CREATE TABLE patrol (
   place_seq integer not null default 0
 ) strict;
 
+CREATE TABLE saved_filters (
+  name     text not null primary key,
+  filter   text not null,
+  saved_by text not null,
+  saved_at text not null
+) strict, without rowid;
+
 CREATE TABLE secrets (
   key text primary key not null,
   value text not null,

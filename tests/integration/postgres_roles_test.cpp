@@ -177,13 +177,13 @@ TEST_F(PostgresRoles, AnOperatorStartsAReplayAndAWorkerCarriesItOut) {
 // A database whose roles were granted before new functions and tables came.
 TEST_F(PostgresRoles, AMigrationRenewsTheGrants) {
   SqlSession admin{database_.url()};
-  admin.must("drop index core.audit_group; drop function core.failure_note");
-  admin.must("delete from core.sluice_migrations where name = '0021_notes'");
+  admin.must("drop function core.filter_save; drop function core.filter_remove; drop table core.saved_filters");
+  admin.must("delete from core.sluice_migrations where name = '0023_saved_filters'");
   const auto migrated = owner_->migrate();
   ASSERT_TRUE(migrated) << migrated.error().message;
   EXPECT_TRUE(migrated->back().applied_now);
   SqlSession caller{url("operator")};
-  EXPECT_EQ(caller.run("select core.failure_note('0000', 'alice', 'sql', 'why')").sqlstate, "SL404") << "it may be called";
+  EXPECT_EQ(caller.run("select core.filter_remove('late', 'alice', 'sql', '')").sqlstate, "SL404") << "it may be called";
 }
 
 TEST_F(PostgresRoles, OnlyAWorkerReadsTheSecretThatSignsClaims) {

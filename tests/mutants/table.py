@@ -12,6 +12,7 @@ from table_ladder import LADDER
 from table_partitions import PARTITIONS
 from table_history import HISTORIES
 from table_relay import RELAYS
+from table_search import SEARCHES
 from table_traces import TRACES
 
 
@@ -390,4 +391,4 @@ GATES = [
            (("src/http/access.cpp", "if (crypto::equal(token.digest, digest)) found", "if (crypto::equal(token.digest, digest) || !found) found"),)),
 ]
 
-MUTANTS = FENCES + ONCE + MARK + KEYS + PATROLS + WAKING + GATES + ENDS + PARTITIONS + LADDER + BROKERS + RELAYS + HISTORIES + OPERATOR_ACTIONS + TRACES
+MUTANTS = FENCES + ONCE + MARK + KEYS + PATROLS + WAKING + GATES + ENDS + PARTITIONS + LADDER + BROKERS + RELAYS + HISTORIES + OPERATOR_ACTIONS + TRACES + SEARCHES

@@ -107,8 +107,8 @@ Result<Timestamp> FaultyStore::now() {
 }
 
 Result<store::EventPage> FaultyStore::list_events(const store::EventFilter& filter, int limit,
-                                                  std::optional<std::int64_t> before_seq) {
-  return pass("list_events", [&] { return inner_.list_events(filter, limit, before_seq); });
+                                                  std::optional<std::int64_t> after) {
+  return pass("list_events", [&] { return inner_.list_events(filter, limit, after); });
 }
 
 Result<store::EventRecord> FaultyStore::get_event(const Uuid& id) {

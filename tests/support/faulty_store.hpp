@@ -66,6 +66,13 @@ class FaultyStore : public store::Store {
   Result<std::vector<std::string>> partition_sql(const store::PartitionRequest& request) override;
   Result<void> take_partition_step(const store::PartitionRequest& request, const store::Actor& actor) override;
   Result<void> abandon_partition(const store::Actor& actor) override;
+  Result<bool> has_index(store::SearchIndex index) override;
+  Result<std::vector<std::string>> index_sql(const store::IndexRequest& request) override;
+  Result<bool> take_index_step(const store::IndexRequest& request, const store::Actor& actor) override;
+  Result<std::vector<store::SavedFilter>> saved_filters() override;
+  Result<store::SavedFilter> save_filter(const std::string& name, const std::string& filter,
+                                         const store::Actor& actor) override;
+  Result<void> remove_filter(const std::string& name, const store::Actor& actor) override;
   Result<store::PatrolStep> patrol(const store::PatrolRequest& request) override;
   Result<void> record_ladder(const LadderSample& sample) override;
   Result<void> record_history(std::span<const HistoryRow> rows) override;
@@ -73,7 +80,7 @@ class FaultyStore : public store::Store {
   Result<std::vector<HistoryRow>> history(const store::HistoryQuery& query) override;
   Result<Timestamp> now() override;
   Result<store::EventPage> list_events(const store::EventFilter& filter, int limit,
-                                       std::optional<std::int64_t> before_seq) override;
+                                       std::optional<std::int64_t> after) override;
   Result<store::EventRecord> get_event(const Uuid& id) override;
   using Observing::handled;
   Result<std::vector<store::HandledRecord>> handled(std::span<const std::string> idempotency_keys) override;

@@ -61,6 +61,31 @@ Result<Generation> FaultyStore::default_generation() {
   return pass("default_generation", [&] { return inner_.default_generation(); });
 }
 
+Result<bool> FaultyStore::has_index(store::SearchIndex index) {
+  return pass("has_index", [&] { return inner_.has_index(index); });
+}
+
+Result<std::vector<std::string>> FaultyStore::index_sql(const store::IndexRequest& request) {
+  return pass("index_sql", [&] { return inner_.index_sql(request); });
+}
+
+Result<bool> FaultyStore::take_index_step(const store::IndexRequest& request, const store::Actor& actor) {
+  return pass("take_index_step", [&] { return inner_.take_index_step(request, actor); });
+}
+
+Result<std::vector<store::SavedFilter>> FaultyStore::saved_filters() {
+  return pass("saved_filters", [&] { return inner_.saved_filters(); });
+}
+
+Result<store::SavedFilter> FaultyStore::save_filter(const std::string& name, const std::string& filter,
+                                                    const store::Actor& actor) {
+  return pass("save_filter", [&] { return inner_.save_filter(name, filter, actor); });
+}
+
+Result<void> FaultyStore::remove_filter(const std::string& name, const store::Actor& actor) {
+  return pass("remove_filter", [&] { return inner_.remove_filter(name, actor); });
+}
+
 Result<store::DeadPage> FaultyStore::list_dead(const store::EventFilter& filter, int limit,
                                                const std::optional<store::DeadCursor>& after) {
   return pass("list_dead", [&] { return inner_.list_dead(filter, limit, after); });

@@ -39,6 +39,7 @@ export function onStore(command: string, store: string | undefined): string {
   return `${command} --store ${shellQuote(store.includes('://') ? store : `sqlite:${store}`)}`;
 }
 
-export function listCommand(noun: 'dlq list' | 'dlq groups' | 'event list', filter: string): string {
-  return ['sluice', noun, ...(filter === '' ? [] : ['--filter', shellQuote(filter)])].join(' ');
+export function listCommand(noun: 'dlq list' | 'dlq groups' | 'event list', filter: string, sort = ''): string {
+  const words = ['sluice', noun, ...(filter === '' ? [] : ['--filter', shellQuote(filter)])];
+  return [...words, ...(sort === '' ? [] : ['--sort', sort])].join(' ');
 }

@@ -29,6 +29,25 @@ describe('parseFilter', () => {
   });
 });
 
+describe('values of the payload', () => {
+  it('are read with the way to them, and keep their quotes', () => {
+    const text = 'data.order.id:4711 data.note:"4711" data.empty:""';
+    expect(parseFilter(text)).toEqual({
+      words: [
+        { key: 'data.order.id', value: '4711' },
+        { key: 'data.note', value: '4711', quoted: true },
+        { key: 'data.empty', value: '', quoted: true },
+      ],
+      error: null,
+    });
+    expect(formatFilter(parseFilter(text).words)).toBe(text);
+  });
+
+  it.each(['data:1', 'data.:1', 'data.a..b:1'])('need a field: %s', (text) => {
+    expect(parseFilter(text).error).toContain('is not a filter key');
+  });
+});
+
 describe('withWord', () => {
   it('replaces in place, appends, removes', () => {
     expect(withWord('type:a class:b', 'type', 'c')).toBe('type:c class:b');

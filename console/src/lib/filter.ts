@@ -15,12 +15,19 @@ export const filterKeys = [
   'until',
   'text',
   'status',
+  'trace',
+  'saved',
 ] as const;
 export type FilterKey = (typeof filterKeys)[number];
+
+/** What leads into the payload: `data.order.id`. */
+const dataKey = /^data\.[^.]+(\.[^.]+)*$/;
 
 export interface Word {
   key: string;
   value: string;
+  /** Of a value of the payload: it is a string, not a number. */
+  quoted?: true;
 }
 
 const blank = /\s/;
@@ -43,7 +50,8 @@ export function parseFilter(text: string): Parsed {
     }
     at += 1;
     let value = '';
-    if (text[at] === '"') {
+    const quoted = text[at] === '"';
+    if (quoted) {
       at += 1;
       while (at < text.length && text[at] !== '"') {
         if (text[at] === '\\' && at + 1 < text.length) at += 1;
@@ -58,18 +66,19 @@ export function parseFilter(text: string): Parsed {
         at += 1;
       }
     }
-    if (!(filterKeys as readonly string[]).includes(key)) {
-      return { words, error: `“${key}” is not a filter key. Known: ${filterKeys.join(', ')}.` };
+    const ofPayload = dataKey.test(key);
+    if (!ofPayload && !(filterKeys as readonly string[]).includes(key)) {
+      return { words, error: `“${key}” is not a filter key. Known: ${filterKeys.join(', ')}, data.FIELD.` };
     }
-    if (value === '') return { words, error: `${key}: the value is missing.` };
+    if (value === '' && !(ofPayload && quoted)) return { words, error: `${key}: the value is missing.` };
     if (words.some((word) => word.key === key)) return { words, error: `${key} stands twice.` };
-    words.push({ key, value });
+    words.push({ key, value, ...(ofPayload && quoted ? { quoted } : {}) });
   }
   return { words, error: null };
 }
 
-export function formatWord({ key, value }: Word): string {
-  const needsQuotes = value.startsWith('"') || blank.test(value);
+export function formatWord({ key, value, quoted }: Word): string {
+  const needsQuotes = quoted || value.startsWith('"') || blank.test(value);
   return needsQuotes ? `${key}:"${value.replace(/[\\"]/g, '\\$&')}"` : `${key}:${value}`;
 }
 

@@ -6,6 +6,7 @@ import {
   duration,
   exact,
   label,
+  local,
   perMinute,
   percent,
   plural,
@@ -61,4 +62,10 @@ it('makes a sentence of words', () => {
 
 it('tells counts per minute', () => {
   expect(perMinute([300, null, 0], 300)).toEqual([60, null, 0]);
+});
+
+it('shows the time of a zone, and nothing where that is UTC', () => {
+  expect(local('2026-05-28T22:26:40.123456Z', 'Europe/Warsaw')).toBe('2026-05-29 00:26:40 GMT+2');
+  expect(local('2026-01-28T12:00:00Z', 'America/New_York')).toBe('2026-01-28 07:00:00 GMT-5');
+  expect(local('2026-05-28T22:26:40Z', 'UTC')).toBeNull();
 });

@@ -81,6 +81,25 @@ export function exact(iso: string): string {
   return iso.slice(0, 19).replace('T', ' ');
 }
 
+/** `2026-05-28 22:26:40 GMT+2` by the reader's clock, or by another zone's; null where that is UTC. */
+export function local(iso: string, zone?: string): string | null {
+  const parts = new Intl.DateTimeFormat('en-GB', {
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+    timeZoneName: 'shortOffset',
+    ...(zone === undefined ? {} : { timeZone: zone }),
+  }).formatToParts(new Date(iso));
+  const part = (type: Intl.DateTimeFormatPartTypes) => parts.find((one) => one.type === type)?.value ?? '';
+  if (/^(GMT|UTC)([+-]0)?$/.test(part('timeZoneName'))) return null;
+  const time = `${part('hour')}:${part('minute')}:${part('second')}`;
+  return `${part('year')}-${part('month')}-${part('day')} ${time} ${part('timeZoneName')}`;
+}
+
 /** `20:26:40` in UTC. */
 export function clockTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString().slice(11, 19);

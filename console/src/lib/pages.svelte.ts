@@ -20,7 +20,7 @@ function differs(shown: EventPage, fresh: EventPage): boolean {
 }
 
 /** `query` is read reactively; null: nothing to fetch now. */
-export function pages(path: string, query: () => { filter: string; cursor: string } | null): Pages {
+export function pages(path: string, query: () => { filter: string; cursor: string; sort: string } | null): Pages {
   const list = resource<EventPage>(
     () => {
       const wanted = query();

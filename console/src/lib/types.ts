@@ -354,3 +354,11 @@ export interface Finding {
   detail: string;
   fix: string;
 }
+
+/** A filter that the team keeps under a name. */
+export interface SavedFilter {
+  name: string;
+  filter: string;
+  saved_by: string;
+  saved_at: string;
+}

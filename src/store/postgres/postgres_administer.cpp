@@ -46,12 +46,12 @@ Result<std::optional<EventNumbers>> PostgresStore::numbers_with(std::optional<St
 }
 
 Result<EventPage> PostgresStore::list_events(const EventFilter& filter, int limit,
-                                             std::optional<std::int64_t> before_seq) {
+                                             std::optional<std::int64_t> after) {
   if (limit < 1) return invalid("limit", "expected at least 1, got " + std::to_string(limit));
   const bool prefix = filter.event_type.ends_with('*');
   const std::string_view type = filter.event_type;
   pq::Params params;
-  params.int8(before_seq);
+  params.int8(after);
   filter.status ? params.text(name(*filter.status)) : params.null();
   params.boolean(filter.include_deleted);
   params.text_or_null(prefix ? std::string_view{} : type)
@@ -60,13 +60,17 @@ Result<EventPage> PostgresStore::list_events(const EventFilter& filter, int limi
   params.timestamptz(filter.since).timestamptz(filter.until).int4(limit + 1).uuid(filter.id);
   params.text_or_null(filter.error_class).text_or_null(filter.fingerprint);
   params.text_or_null(filter.ordering_key).text_or_null(filter.text).boolean(filter.heads_only);
+  params.text_or_null(payload_condition(filter.payload)).text_or_null(filter.trace_id);
   SLUICE_TRY(const auto numbers, numbers_with(filter.status));
   if (numbers) add(params, *numbers);
-  SLUICE_TRY(const pq::Rows rows, run(reading(numbers ? pg_sql::event_list_among : pg_sql::event_list), params));
+  if (numbers) params.boolean(filter.oldest_first);
+  const pg_sql::Query& whole = filter.oldest_first ? pg_sql::event_list_oldest : pg_sql::event_list;
+  SLUICE_TRY(const pq::Rows rows,
+             run(searching(numbers ? pg_sql::event_list_among : whole, filter.searches()), params));
   EventPage page;
   const int shown = std::min(rows.size(), limit);
   for (int row = 0; row < shown; ++row) page.events.push_back(event_record(rows, row));
-  if (rows.size() > limit) page.next_before = page.events.back().seq;
+  if (rows.size() > limit) page.next = page.events.back().seq;
   return page;
 }
 

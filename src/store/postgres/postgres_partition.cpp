@@ -1,6 +1,7 @@
 // Monthly partitions: from one table to them, step by step, and what they need from then on.
 #include "core/try.hpp"
 #include "core/words.hpp"
+#include "store/postgres/lock_holder.hpp"
 #include "store/postgres/postgres_records.hpp"
 #include "store/postgres/postgres_statement.hpp"
 #include "store/postgres/postgres_store_impl.hpp"
@@ -20,16 +21,6 @@ std::string holder_in_words(const pq::Rows& rows, int row) {
     words += ", in a transaction for " + std::to_string(rows.int8(row, 4) / 1'000'000) + " s";
   }
   return words + ")";
-}
-
-/// A lock that was not to be had: who has it.
-Error name_holder(pq::Connection& connection, Error error) {
-  if (error.code != ErrorCode::timeout) return error;
-  const auto holders = connection.run_unprepared(reading(pg_sql::partition_blockers));
-  error.message = "core.outbox is in use and could not be locked";
-  error.hint = "wait until its transaction ends, or end it: select pg_terminate_backend(PID)";
-  if (holders && !holders->empty()) error.message += ": " + holder_in_words(*holders, 0) + " holds it";
-  return error;
 }
 
 Result<std::vector<std::string>> statements_of(pq::Connection& connection, const PartitionRequest& request) {
@@ -64,6 +55,15 @@ Result<void> in_transaction(pq::Connection& connection, const std::function<Resu
 }
 
 }  // namespace
+
+Error name_holder(pq::Connection& connection, Error error) {
+  if (error.code != ErrorCode::timeout) return error;
+  const auto holders = connection.run_unprepared(reading(pg_sql::partition_blockers));
+  error.message = "core.outbox is in use and could not be locked";
+  error.hint = "wait until its transaction ends, or end it: select pg_terminate_backend(PID)";
+  if (holders && !holders->empty()) error.message += ": " + holder_in_words(*holders, 0) + " holds it";
+  return error;
+}
 
 PartitionLayout layout_of(const pq::Rows& state, const pq::Rows& partitions) {
   PartitionLayout layout{.partitioned = state.boolean(0, 0),

@@ -161,6 +161,8 @@ std::string filter_json(const EventFilter& filter) {
       .text("since", text_of(filter.since))
       .text("until", text_of(filter.until))
       .ids("except", filter.except)
+      .text("trace_id", filter.trace_id)
+      .text("payload", payload_condition(filter.payload))
       .str();
 }
 

@@ -25,6 +25,9 @@ Deployment deployment_record(const pq::Rows& rows, int row);  // columns of depl
 /// `{"event_type":"a.b","since":"…"}`: the members that are given.
 std::string filter_json(const EventFilter& filter);
 
+/// A jsonpath predicate that is true of a payload with all of these; empty without any.
+std::string payload_condition(const std::vector<PayloadTerm>& terms);
+
 /// Whether it names what a group of failures knows: type, source, target, class or fingerprint.
 bool names_groups(const EventFilter& filter);
 

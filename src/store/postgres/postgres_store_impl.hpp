@@ -64,7 +64,7 @@ class PostgresStore final : public Store, public MoveTarget {
   Result<std::vector<HistoryRow>> history(const HistoryQuery& query) override;
   // Events and generations
   Result<Timestamp> now() override;
-  Result<EventPage> list_events(const EventFilter& filter, int limit, std::optional<std::int64_t> before_seq) override;
+  Result<EventPage> list_events(const EventFilter& filter, int limit, std::optional<std::int64_t> after) override;
   Result<EventRecord> get_event(const Uuid& id) override;
   using Observing::handled;
   Result<std::vector<HandledRecord>> handled(std::span<const std::string> idempotency_keys) override;
@@ -143,6 +143,13 @@ class PostgresStore final : public Store, public MoveTarget {
   Result<std::unique_ptr<ListenerConnection>> listen(const std::vector<std::string>& channels) override;
   Result<DoorbellMode> doorbell() override;
   Result<void> set_doorbell(DoorbellMode mode, const Actor& actor) override;
+  // Searches
+  Result<bool> has_index(SearchIndex index) override;
+  Result<std::vector<std::string>> index_sql(const IndexRequest& request) override;
+  Result<bool> take_index_step(const IndexRequest& request, const Actor& actor) override;
+  Result<std::vector<SavedFilter>> saved_filters() override;
+  Result<SavedFilter> save_filter(const std::string& name, const std::string& filter, const Actor& actor) override;
+  Result<void> remove_filter(const std::string& name, const Actor& actor) override;
   // The schema
   Result<SchemaVersion> schema_version() override;
   Result<std::vector<MigrationStep>> migrate() override;
@@ -162,7 +169,7 @@ class PostgresStore final : public Store, public MoveTarget {
   Result<void> undo_move() override;
 
   [[nodiscard]] Capabilities capabilities() const override {
-    return {.listen = true, .roles = true, .partitions = true, .embedded = false};
+    return {.listen = true, .roles = true, .partitions = true, .search_indexes = true, .embedded = false};
   }
   [[nodiscard]] std::string display_name() const override { return redact_dsn(options_.dsn); }
 

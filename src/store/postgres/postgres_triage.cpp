@@ -9,6 +9,11 @@
 namespace sluice::store {
 namespace {
 
+const pg_sql::Query& dead_list_for(const EventFilter& filter) {
+  if (filter.oldest_first) return names_groups(filter) ? pg_sql::dead_list_of_groups_oldest : pg_sql::dead_list_oldest;
+  return names_groups(filter) ? pg_sql::dead_list_of_groups : pg_sql::dead_list;
+}
+
 FailureGroup failure_group(const pq::Rows& rows, int row) {
   int column = 0;
   const auto next = [&column] { return column++; };
@@ -43,8 +48,7 @@ Result<DeadPage> PostgresStore::list_dead(const EventFilter& filter, int limit,
   pq::Params params;
   params.jsonb(filter_json(filter)).timestamptz(after ? std::optional{after->failed_at} : std::nullopt);
   params.int8(after ? std::optional{after->seq} : std::nullopt).int4(limit + 1).boolean(filter.heads_only);
-  const auto& query = names_groups(filter) ? pg_sql::dead_list_of_groups : pg_sql::dead_list;
-  SLUICE_TRY(const pq::Rows rows, run(reading(query), params));
+  SLUICE_TRY(const pq::Rows rows, run(searching(dead_list_for(filter), filter.searches()), params));
   DeadPage page;
   const int shown = std::min(rows.size(), limit);
   for (int row = 0; row < shown; ++row) page.events.push_back(event_record(rows, row));
@@ -54,7 +58,7 @@ Result<DeadPage> PostgresStore::list_dead(const EventFilter& filter, int limit,
 
 Result<std::int64_t> PostgresStore::count_dead(const EventFilter& filter, std::int64_t limit) {
   SLUICE_TRY(const pq::Rows rows,
-             run(reading(pg_sql::dead_count), pq::Params{}.jsonb(filter_json(filter)).int8(limit)));
+             run(searching(pg_sql::dead_count, filter.searches()), pq::Params{}.jsonb(filter_json(filter)).int8(limit)));
   return rows.int8(0, 0);
 }
 
@@ -73,7 +77,8 @@ Result<std::vector<FailureGroup>> PostgresStore::failure_groups(const EventFilte
   // How many kinds there are the planner rarely knows: taking the counts for dear, it would compile the statement for
   // longer than they take.
   SLUICE_TRY(const pq::Rows rows, in_snapshot(pool_, options_.longest_statement, [&](pq::Connection& connection) {
-               return connection.run(reading(pg_sql::failure_groups), pq::Params{}.jsonb(filter_json(filter)));
+               return connection.run(searching(pg_sql::failure_groups, filter.searches()),
+                                     pq::Params{}.jsonb(filter_json(filter)));
              }));
   return pq::collect(rows, [&](int row) { return failure_group(rows, row); });
 }
@@ -83,7 +88,7 @@ Result<std::vector<std::int64_t>> PostgresStore::failure_histogram(const EventFi
   pq::Params params;
   params.jsonb(filter_json(within(filter, grid))).timestamptz(grid.from);
   params.int8(std::chrono::duration_cast<std::chrono::seconds>(grid.step).count());
-  SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::failure_histogram), params));
+  SLUICE_TRY(const pq::Rows rows, run(searching(pg_sql::failure_histogram, filter.searches()), params));
   std::vector<std::int64_t> counts(static_cast<std::size_t>(grid.stretches));
   for (int row = 0; row < rows.size(); ++row) counts.at(static_cast<std::size_t>(rows.int8(row, 0))) = rows.int8(row, 1);
   return counts;

@@ -85,7 +85,7 @@ Result<Rows> Connection::execute(const Statement& statement, const Params& param
   pg_conn* connection = connection_.get();
   const Params::Raw raw = params.raw();
   const int count = static_cast<int>(raw.values.size());
-  if (may_prepare_) {
+  if (may_prepare_ && statement.prepare) {
     if (!prepared_.contains(statement.name)) {
       const Rows prepared{
           PQprepare(connection, std::string{statement.name}.c_str(), std::string{statement.text}.c_str(), 0, nullptr)};

@@ -26,6 +26,7 @@ struct Statement {
   std::string_view name;
   std::string_view text;
   Effect effect = Effect::write;
+  bool prepare = true;  ///< false: planned for these very values
 };
 
 struct ConnectOptions {

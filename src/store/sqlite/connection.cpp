@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "core/try.hpp"
+#include "store/sqlite/payload_terms.hpp"
 #include "store/sqlite/sqlite_error.hpp"
 
 namespace sluice::store::sqlite {
@@ -113,6 +114,7 @@ Result<std::unique_ptr<Connection>> Connection::open(const ConnectionParams& par
   sqlite3_wal_autocheckpoint(db, 0);
   sqlite3_wal_hook(db, note_log_pages, connection->log_pages_.get());
   connection->set_checkpoint_on_close(false);
+  if (const int added = add_payload_function(db); added != SQLITE_OK) return connection->error(added);
   return connection;
 }
 

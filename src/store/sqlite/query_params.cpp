@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/json.hpp"
+#include "store/sqlite/payload_terms.hpp"
 
 namespace sluice::store::sqlite {
 namespace {
@@ -20,6 +21,23 @@ Param except_param(const std::vector<Uuid>& ids) {
   for (const Uuid& id : ids) list += (list.empty() ? "[\"" : ",\"") + id.to_string() + '"';
   param.value = list + ']';  // its own: other texts are borrowed
   return param;
+}
+
+Param payload_param(const std::vector<PayloadTerm>& terms) {
+  Param param{":payload", std::nullopt};
+  if (!terms.empty()) param.value = payload_terms_json(terms);
+  return param;
+}
+
+std::vector<Param> dead_event_params(const EventFilter& filter) {
+  return {{":id", filter.id},
+          {":generation", filter.generation},
+          {":workspace_id", filter.workspace_id},
+          {":ordering_key", given(filter.ordering_key)},
+          {":text", given(filter.text)},
+          {":trace_id", given(filter.trace_id)},
+          payload_param(filter.payload),
+          except_param(filter.except)};
 }
 
 }  // namespace
@@ -52,7 +70,9 @@ std::vector<Param> event_params(const EventFilter& filter) {
           {":ordering_key", given(filter.ordering_key)},
           {":text", given(filter.text)},
           {":since", filter.since},
-          {":until", filter.until}};
+          {":until", filter.until},
+          {":trace_id", given(filter.trace_id)},
+          payload_param(filter.payload)};
 }
 
 std::vector<Param> group_params(const EventFilter& filter) {
@@ -65,15 +85,20 @@ std::vector<Param> dead_params(const EventFilter& filter, const std::optional<De
   // Both are upper bounds, and the index can be entered at one only. No event has the number 0.
   std::optional<DeadCursor> before = after;
   if (filter.until && (!after || *filter.until <= after->failed_at)) before = DeadCursor{*filter.until, 0};
-  return {filter.since ? Param{":since", *filter.since} : Param{":since", kFirstTime},
-          before ? Param{":before", before->failed_at} : Param{":before", kLastTime},
-          {":before_seq", before ? before->seq : std::numeric_limits<std::int64_t>::max()},
-          {":id", filter.id},
-          {":generation", filter.generation},
-          {":workspace_id", filter.workspace_id},
-          {":ordering_key", given(filter.ordering_key)},
-          {":text", given(filter.text)},
-          except_param(filter.except)};
+  return joined({filter.since ? Param{":since", *filter.since} : Param{":since", kFirstTime},
+                 before ? Param{":before", before->failed_at} : Param{":before", kLastTime},
+                 {":before_seq", before ? before->seq : std::numeric_limits<std::int64_t>::max()}},
+                dead_event_params(filter));
+}
+
+std::vector<Param> oldest_dead_params(const EventFilter& filter, const std::optional<DeadCursor>& after) {
+  // Both are lower bounds; no event has the number 0.
+  std::optional<DeadCursor> from = after;
+  if (filter.since && (!after || *filter.since > after->failed_at)) from = DeadCursor{*filter.since, 0};
+  return joined({from ? Param{":after", from->failed_at} : Param{":after", kFirstTime},
+                 {":after_seq", from ? from->seq : 0},
+                 filter.until ? Param{":until", *filter.until} : Param{":until", kLastTime}},
+                dead_event_params(filter));
 }
 
 std::vector<Param> joined(std::vector<Param> first, std::vector<Param> second, std::initializer_list<Param> last) {

@@ -26,6 +26,7 @@ inline constexpr std::array kSqliteTableFates{
     TableFate{"attempts", ""},
     TableFate{"failure_groups", ""},
     TableFate{"delivery_history", "the charts of the new store begin anew"},
+    TableFate{"saved_filters", "save the filters that are still used in the new store"},
     TableFate{"secrets", "the new store signs claims with a secret of its own"},
     TableFate{"workers", "processes that are alive announce themselves anew"},
     TableFate{"patrol", "the patrol of the new store begins anew"},

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sqlite_sql.hpp"
+#include "store/sqlite/payload_terms.hpp"
 
 namespace sluice::store::sqlite {
 namespace {
@@ -18,6 +19,7 @@ using testing::Not;
 std::vector<std::string> plan_of(const sql::Query& query) {
   sqlite3* db = nullptr;
   sqlite3_open(":memory:", &db);
+  EXPECT_EQ(add_payload_function(db), SQLITE_OK);
   for (const sql::Migration& migration : sql::migrations) {
     const std::string text{migration.text};
     EXPECT_EQ(sqlite3_exec(db, text.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(db);
@@ -41,7 +43,8 @@ INSTANTIATE_TEST_SUITE_P(Queries, QueryPlan,
                          testing::Values(sql::claim_fresh, sql::claim_due, sql::claim, sql::settle_delivered,
                                          sql::settle_delivered_all, sql::settle_failed, sql::settle_pending,
                                          sql::heartbeat, sql::next_due, sql::expired_claims, sql::claims_held_by,
-                                         sql::event_get, sql::event_list, sql::event_list_failed, sql::status_counts,
+                                         sql::event_get, sql::event_list, sql::event_list_failed, sql::event_list_oldest,
+                                         sql::event_list_failed_oldest, sql::dead_list_oldest, sql::status_counts,
                                          sql::status_discarded, sql::replay, sql::discard, sql::cancel, sql::schedule,
                                          sql::send_to, sql::edit_payload, sql::ids_from, sql::subscribers_of, sql::restore, sql::retention_count_deletable, sql::retention_delete,
                                          sql::retention_count_expired, sql::retention_tombstone, sql::reroute,
@@ -76,10 +79,12 @@ TEST(NextDuePlan, EntersTheDueIndexAtItsTime) {
 TEST(ListPlan, EntersAtThePagesFirstRow) {
   EXPECT_THAT(plan_of(sql::event_list), Contains(HasSubstr("INTEGER PRIMARY KEY (rowid<?)")));
   EXPECT_THAT(plan_of(sql::event_list_failed), Contains(HasSubstr("outbox_failed")));
+  EXPECT_THAT(plan_of(sql::event_list_oldest), Contains(HasSubstr("INTEGER PRIMARY KEY (rowid>?)")));
+  EXPECT_THAT(plan_of(sql::event_list_failed_oldest), Contains(HasSubstr("outbox_failed")));
 }
 
 TEST(DeadLetterPlan, WalksFromTheNewestFailure) {
-  for (const sql::Query& query : {sql::dead_list, sql::dead_count}) {
+  for (const sql::Query& query : {sql::dead_list, sql::dead_count, sql::dead_list_oldest}) {
     EXPECT_THAT(plan_of(query), Contains(HasSubstr("outbox_dead (failed_at>? AND failed_at<?)"))) << query.name;
     EXPECT_THAT(plan_of(query), Not(Contains(HasSubstr("TEMP B-TREE")))) << query.name;
   }

@@ -63,6 +63,13 @@ class SqliteStore final : public Store, public MoveSource {
   Result<void> take_partition_step(const PartitionRequest&, const Actor&) override { return no_partitions(); }
   Result<void> abandon_partition(const Actor&) override { return no_partitions(); }
 
+  Result<bool> has_index(SearchIndex) override { return false; }
+  Result<std::vector<std::string>> index_sql(const IndexRequest&) override { return no_indexes(); }
+  Result<bool> take_index_step(const IndexRequest&, const Actor&) override { return no_indexes(); }
+  Result<std::vector<SavedFilter>> saved_filters() override;
+  Result<SavedFilter> save_filter(const std::string& name, const std::string& filter, const Actor& actor) override;
+  Result<void> remove_filter(const std::string& name, const Actor& actor) override;
+
   Result<PatrolStep> patrol(const PatrolRequest& request) override;
 
   Result<void> record_ladder(const LadderSample& sample) override;
@@ -71,7 +78,7 @@ class SqliteStore final : public Store, public MoveSource {
   Result<std::vector<HistoryRow>> history(const HistoryQuery& query) override;
 
   Result<Timestamp> now() override { return clock_(); }
-  Result<EventPage> list_events(const EventFilter& filter, int limit, std::optional<std::int64_t> before_seq) override;
+  Result<EventPage> list_events(const EventFilter& filter, int limit, std::optional<std::int64_t> after) override;
   Result<EventRecord> get_event(const Uuid& id) override;
   using Observing::handled;
   Result<std::vector<HandledRecord>> handled(std::span<const std::string> idempotency_keys) override;
@@ -173,6 +180,9 @@ class SqliteStore final : public Store, public MoveSource {
  private:
   static Error no_partitions() {
     return invalid("store", "an embedded store is one file and has no partitions: they need PostgreSQL");
+  }
+  static Error no_indexes() {
+    return invalid("store", "an embedded store has no index of payloads or trace ids: search within a time range");
   }
   // Bounds how long a commit of many publishers keeps the others waiting.
   static constexpr std::size_t kMostRowsPerCommit = 1000;

@@ -47,8 +47,9 @@ Result<DeadPage> SqliteStore::list_dead(const EventFilter& filter, int limit, co
   return database_->read([&](Connection& connection) -> Result<DeadPage> {
     // One more than asked for tells whether there is a next page.
     SLUICE_CHECK(connection.each(
-        sql::dead_list,
-        joined(joined(group_params(filter), {{":heads_only", filter.heads_only}}), dead_params(filter, after),
+        filter.oldest_first ? sql::dead_list_oldest : sql::dead_list,
+        joined(joined(group_params(filter), {{":heads_only", filter.heads_only}}),
+               filter.oldest_first ? oldest_dead_params(filter, after) : dead_params(filter, after),
                {{":limit", std::int64_t{limit} + 1}}),
         [&](Row& row) { page.events.push_back(read_event(row)); }));
     if (page.events.size() > static_cast<std::size_t>(limit)) {

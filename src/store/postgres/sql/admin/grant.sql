@@ -24,7 +24,7 @@ begin
     grant select, insert, update, delete on core.outbox, core.event_handled, core.deployments, core.claims, core.claim_cursors,
         core.subscriptions, core.workers, core.failure_groups, core.operations, core.operation_items, core.keys_in_flight,
         core.claim_heads, core.patrol, core.patrol_slices, core.stranded, core.sinks, core.audited, core.ladder_samples, core.attempts,
-        core.delivery_history to sluice_owner;
+        core.delivery_history, core.saved_filters to sluice_owner;
     grant select, update on core.settings to sluice_owner;
     grant select on core.secrets to sluice_owner;
     grant select, insert on core.audit to sluice_owner;
@@ -77,8 +77,8 @@ grant execute on function core.uuid_v7(), core.default_generation(), core.genera
 -- Readers see everything and change nothing.
 grant select on core.outbox, core.event_handled, core.deployments, core.claims, core.claim_cursors, core.audit, core.settings,
     core.subscriptions, core.workers, core.failure_groups, core.operations, core.operation_items, core.keys_in_flight,
-    core.claim_heads, core.patrol, core.patrol_slices, core.stranded, core.sinks, core.ladder_samples, core.attempts, core.delivery_history
-    to sluice_reader, sluice_worker, sluice_operator;
+    core.claim_heads, core.patrol, core.patrol_slices, core.stranded, core.sinks, core.ladder_samples, core.attempts, core.delivery_history,
+    core.saved_filters to sluice_reader, sluice_worker, sluice_operator;
 grant select on sequence core.outbox_seq to sluice_reader, sluice_worker, sluice_operator;
 grant execute on function core.default_generation(), core.generation_exists(bigint), core.payload_text(jsonb, bigint),
     core.group_matches(core.failure_groups, jsonb),
@@ -129,7 +129,8 @@ grant execute on function core.outbox_replay(uuid, bigint, text), core.outbox_re
     core.outbox_reroute(bigint, bigint, int, text, text, text),
     core.outbox_sweep(interval, interval, interval, interval, int, boolean, text, text, text),
     core.partition_upkeep(interval, interval, interval, interval, int, boolean, text, text, text),
-    core.failure_acknowledge(text, boolean, text, text, text), core.failure_note(text, text, text, text), core.sink_switch(text, text, text, text, text),
+    core.failure_acknowledge(text, boolean, text, text, text), core.failure_note(text, text, text, text),
+    core.filter_save(text, text, text, text, text), core.filter_remove(text, text, text, text), core.sink_switch(text, text, text, text, text),
     core.relay_switch(text, text, text, text, text),
     core.operation_plan(uuid, text, jsonb, uuid[], text, bigint, int, int, int, interval, bigint, text, text, text),
     core.operation_start(uuid, bigint, int, int, int, text, text, text), core.operation_change(uuid, text, int, text, text, text),

@@ -16,20 +16,7 @@ cross join lateral (
     from core.outbox o
     where o.generation = g.generation
       and ($1::bigint is null or o.seq < $1)
-      and ($2::text is null or o.status = $2)
-      and ($3::boolean or o.deleted_at is null)
-      and ($4::text is null or o.event_type = $4)
-      and ($5::text is null or starts_with(o.event_type, $5))
-      and ($6::text is null or o.source = $6)
-      and ($7::text is null or o.target = $7)
-      and ($9::uuid is null or o.workspace_id = $9)
-      and ($10::timestamptz is null or o.occurred_at >= $10)
-      and ($11::timestamptz is null or o.occurred_at < $11)
-      and ($13::uuid is null or o.id = $13)
-      and ($14::text is null or lower(o.failure_class) in (lower($14), lower($14) || 'error'))
-      and ($15::text is null or o.fingerprint = $15)
-      and ($16::text is null or o.ordering_key = $16)
-      and ($17::text is null or strpos(lower(o.last_error), lower($17)) > 0)
+      {{event_filter}}
     order by o.seq desc
     limit $12::int) e
 where $8::bigint is null or g.generation = $8

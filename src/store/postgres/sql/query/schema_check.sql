@@ -3,7 +3,7 @@ select 'table core.' || name || ' is missing'
 from unnest(array['outbox', 'event_handled', 'deployments', 'claims', 'claim_cursors', 'audit', 'settings', 'secrets', 'subscriptions',
                   'workers', 'failure_groups', 'operations', 'operation_items', 'keys_in_flight', 'claim_heads', 'patrol', 'patrol_slices',
                   'stranded', 'sinks', 'audited', 'attempts',
-                  'delivery_history']) as name
+                  'delivery_history', 'saved_filters']) as name
 where to_regclass('core.' || name) is null
 union all
 select 'index core.' || name || ' is missing or invalid'
@@ -12,6 +12,11 @@ from unnest(array['outbox_scan', 'outbox_waiting', 'outbox_ordering', 'outbox_wa
                   'outbox_tombstones', 'event_handled_pkey', 'claims_expiry', 'operations_running', 'operation_items_in_flight', 'attempts_pkey', 'attempts_age']) as name
 where not exists (
     select from pg_index i where i.indexrelid = to_regclass('core.' || name) and i.indisvalid)
+union all
+-- Optional: what somebody has begun to make and not finished costs every publish and serves nobody.
+select 'index core.outbox_' || name || ' is not finished: run `sluice db index ' || name || '` again, or with --drop'
+from unnest(array['payload', 'trace']) as name
+where exists (select from pg_index i where i.indexrelid = to_regclass('core.outbox_' || name) and not i.indisvalid)
 union all
 -- The table, or each of its partitions.
 select 'index core.' || case when c.relispartition then c.relname || '_pkey' else 'outbox_pkey' end || ' is missing or invalid'

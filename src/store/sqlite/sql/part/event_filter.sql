@@ -15,3 +15,6 @@
   and (:text is null or instr(lower(last_error), lower(:text)))
   and (:since is null or occurred_at >= :since)
   and (:until is null or occurred_at < :until)
+  and (:trace_id is null or substr(trace_context, 4, 32) = :trace_id)
+  -- A function of ours (connection.cpp): the last, because it reads the payload.
+  and (:payload is null or payload_has_all(payload, :payload))

@@ -1,0 +1,2 @@
+-- Ends what index_lock began.
+select pg_advisory_unlock(hashtextextended('sluice.index', 0))
