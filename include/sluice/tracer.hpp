@@ -6,6 +6,7 @@
 //   process    CONSUMER  one per handler and attempt, continues the event's trace context. A batch handler has one span
 //                        for its batch, linked to the events
 //   settle     CLIENT    one per batch that is settled; linked to what was processed
+//   relay      PRODUCER  one per batch that goes to the broker which carries the deliveries; linked to the events
 //
 // Names and attributes are those of OpenTelemetry's conventions for messaging.
 //
