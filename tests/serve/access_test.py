@@ -24,6 +24,8 @@ TABLE = [
     ("POST", "/v1/events", EVENT, (401, 403, 201, 201)),
     ("POST", f"/v1/events/{NOBODY}/replay", {"reason": "test"}, (401, 403, 404, 404)),
     ("POST", "/v1/plans", {"all": True}, (401, 403, 200, 200)),
+    ("GET", "/v1/filters", None, (401, 200, 200, 200)),
+    ("POST", "/v1/filters", {"name": "late", "filter": "type:shop.*"}, (401, 403, 200, 200)),
     ("POST", "/v1/generations", {"reason": "test"}, (401, 403, 403, 201)),
     ("POST", "/v1/sinks/log/pause", {"reason": "test"}, (401, 403, 403, 200)),
 ]
