@@ -1,5 +1,6 @@
 #include "runtime/reaper.hpp"
 
+#include "runtime/supervisor.hpp"
 #include "tests/support/faulty_store.hpp"
 #include "tests/support/runtime_fixture.hpp"
 
@@ -276,6 +277,35 @@ TEST_F(ReaperTest, NothingWaitsForAHandlerThatWasUnsubscribedMeanwhile) {
   ASSERT_TRUE(second.registry().refresh());
   ASSERT_TRUE(second.step());
   EXPECT_EQ(store.event(ids[0]).status, Status::delivered);
+}
+
+// The handler here has one attempt; the one that the dead worker hosted has more, and keeps them.
+TEST(ReaperOfAProcess, FailsNoEventByTheMaximumOfAnotherHandler) {
+  TestStore store;
+  const std::vector<Subscription> theirs{{"billing.meter", {"*"}, {}, {}}};
+  ASSERT_TRUE(store->subscribe(kFirstGeneration, theirs));
+  ASSERT_TRUE(store->announce({"dead:1", kFirstGeneration, {"billing.meter"}, "", {}, {}}));
+  const auto ids = store.publish(test::events(1));
+  store::ClaimRequest request;
+  request.worker = "dead:1";
+  request.ttl = 1ms;
+  ASSERT_EQ(store->claim(request)->size(), 1U);
+
+  ScriptedHandler handler;
+  handler.retry.max_attempts = 1;
+  SupervisorOptions options;
+  options.worker = worker_options();
+  options.reap_interval = 5ms;
+  const auto supervisor = Supervisor::start(*store, handler.handlers(), {}, options).value();
+  handler.await(1);
+  supervisor->request_stop();
+  supervisor->join();
+  const auto event = store.event(ids[0]);
+  EXPECT_EQ(event.status, Status::pending);
+  ASSERT_EQ(event.progress.size(), 1U);
+  EXPECT_EQ(event.progress[0].handler_name, "billing.meter");
+  EXPECT_EQ(event.progress[0].attempts, 1);
+  EXPECT_FALSE(event.progress[0].out_of_attempts);
 }
 
 }  // namespace

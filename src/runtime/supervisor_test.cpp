@@ -376,31 +376,6 @@ TEST_F(SupervisorTest, TheReaperBringsBackTheClaimsOfADeadWorker) {
   EXPECT_EQ(store.event(ids[0]).attempts, 1);
 }
 
-// The handler here has one attempt; the one that the dead worker hosted has more, and keeps them.
-TEST_F(SupervisorTest, TheReaperFailsNoEventByTheMaximumOfAnotherHandler) {
-  const std::vector<Subscription> theirs{{"billing.meter", {"*"}, {}, {}}};
-  ASSERT_TRUE(store->subscribe(kFirstGeneration, theirs));
-  ASSERT_TRUE(store->announce({"dead:1", kFirstGeneration, {"billing.meter"}, "", {}, {}}));
-  const auto ids = store.publish(test::events(1));
-  store::ClaimRequest request;
-  request.worker = "dead:1";
-  request.ttl = 1ms;
-  ASSERT_EQ(store->claim(request)->size(), 1U);
-  options.reap_interval = 5ms;
-  ScriptedHandler handler;
-  handler.retry.max_attempts = 1;
-  const auto supervisor = start(*store, handler);
-  handler.await(1);
-  supervisor->request_stop();
-  supervisor->join();
-  const auto event = store.event(ids[0]);
-  EXPECT_EQ(event.status, Status::pending);
-  ASSERT_EQ(event.progress.size(), 1U);
-  EXPECT_EQ(event.progress[0].handler_name, "billing.meter");
-  EXPECT_EQ(event.progress[0].attempts, 1);
-  EXPECT_FALSE(event.progress[0].out_of_attempts);
-}
-
 TEST_F(SupervisorTest, BadOptionsAreRefusedBeforeAnyThreadStarts) {
   const auto field_of = [this](auto change) {
     SupervisorOptions changed = options;

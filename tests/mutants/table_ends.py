@@ -17,7 +17,7 @@ ENDS = [
            "IdleBackoff.AClaimThatNobodyWasWokenForHoldsUpNobody",
            (("src/runtime/service.hpp", "took < kCheap || cause == Cause::itself", "took < kCheap"),)),
     Mutant("expiry-patience", "A process whose handlers have one attempt fails nobody else's events after one", "runtime_test",
-           "SupervisorTest.TheReaperFailsNoEventByTheMaximumOfAnotherHandler",
+           "ReaperOfAProcess.FailsNoEventByTheMaximumOfAnotherHandler",
            (("src/runtime/supervisor.cpp", "std::max(patient.max_attempts, RetryPolicy::standard().max_attempts)", "patient.max_attempts"),)),
     Mutant("expiry-maximum", "A handler that is out of attempts is not run again", "runtime_test",
            "WorkerAttempts.AHandlerThatIsOutOfAttemptsIsNotRunAgain",
