@@ -152,14 +152,19 @@ TEST_F(PostgresLargeStatus, FinishedEventsAreSampled) {
 
 TEST_F(PostgresLargeStatus, AListOfWhatIsInFlightReadsNothingElse) {
   PlanParameters parameters{{"$18::boolean", "true"},
-                            {"$19::bigint[]", "'{1,1}'::bigint[]"},
-                            {"$20::bigint[]", "'{1,2}'::bigint[]"},
+                            {"$21::bigint[]", "'{1,1}'::bigint[]"},
+                            {"$22::bigint[]", "'{1,2}'::bigint[]"},
+                            {"$23::boolean", "false"},
+                            {"$19::text", "null::text"},
+                            {"$20::text", "null::text"},
+                            {"= $20)", "= null)"},
                             {"$12::int", "51"},
                             {"$2::text", "'in_flight'::text"},
                             {"= $2)", "= 'in_flight')"},
                             {"$3::boolean", "false"},
                             {"$1::bigint", "null::bigint"},
-                            {"< $1)", "< null)"}};
+                            {"o.seq > $1", "o.seq > null"},
+                            {"o.seq < $1", "o.seq < null"}};
   for (const int number : {4, 5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 16, 17}) {
     parameters.emplace_back("$" + std::to_string(number) + "::", "null::");
   }

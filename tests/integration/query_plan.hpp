@@ -16,12 +16,26 @@ namespace sluice::test {
 /// Parameters, as the query spells them with their casts, and what stands for them.
 using PlanParameters = std::vector<std::pair<std::string, std::string>>;
 
-inline std::string plan_of(SqlSession& session, const std::string& query, const PlanParameters& parameters) {
-  std::ifstream file{std::string{SLUICE_SOURCE_DIR} + "/src/store/postgres/sql/query/" + query + ".sql"};
-  EXPECT_TRUE(file) << query;
+inline std::string sql_text(const std::string& name) {
+  std::ifstream file{std::string{SLUICE_SOURCE_DIR} + "/src/store/postgres/sql/" + name + ".sql"};
+  EXPECT_TRUE(file) << name;
   std::stringstream text;
   text << file.rdbuf();
-  std::string explained = "explain (costs off) " + text.str();
+  return text.str();
+}
+
+/// With what it takes in from sql/part, as the build does.
+inline std::string query_text(const std::string& query) {
+  std::string text = sql_text("query/" + query);
+  for (auto at = text.find("{{"); at != std::string::npos; at = text.find("{{")) {
+    const auto end = text.find("}}", at);
+    text.replace(at, end + 2 - at, sql_text("part/" + text.substr(at + 2, end - at - 2)));
+  }
+  return text;
+}
+
+inline std::string plan_of(SqlSession& session, const std::string& query, const PlanParameters& parameters) {
+  std::string explained = "explain (costs off) " + query_text(query);
   for (const auto& [parameter, value] : parameters) {
     for (auto at = explained.find(parameter); at != std::string::npos;
          at = explained.find(parameter, at + value.size()))
