@@ -138,6 +138,12 @@ store::SettleItem Reaper::decide(const store::ExpiredClaim& claim, const Surroun
     subscribed.insert(subscription.handler_name);
     if (subscription.matches(route)) wanted.push_back(subscription.handler_name);
   }
+  // Only those that want the event can have run; where none does any more, nobody knows which did.
+  HandlerNames suspected;
+  for (const std::string& handler : wanted) {
+    if (hosted.contains(handler)) suspected.insert(handler);
+  }
+  if (!suspected.empty()) hosted = std::move(suspected);
   // A handler that nobody subscribes any more would never be tried: nothing may wait for it.
   std::vector<HandlerProgress> progress = claim.progress;
   std::erase_if(progress, [&](const HandlerProgress& one) { return !subscribed.contains(one.handler_name); });

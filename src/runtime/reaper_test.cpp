@@ -251,6 +251,27 @@ TEST_F(ReaperTest, AnExpiryIsNotCountedAgainstAHandlerThatDoesNotWantTheEvent) {
   EXPECT_TRUE(store.event(ids[0]).progress.empty()) << "one handler wants it: the row counts";
 }
 
+// The more patient handler beside it in the lost worker does not want the event, so its maximum does not count.
+TEST_F(ReaperTest, TheMaximumIsThatOfTheHandlersThatWantTheEvent) {
+  const std::vector<Subscription> both{{"billing.meter", {"bill.*"}, {}, {}}, {"worlds.indexer", {"scan.*"}, {}, {}}};
+  ASSERT_TRUE(store->subscribe(1, both));
+  ASSERT_TRUE(store->announce({"other:1", kFirstGeneration, {"billing.meter", "worlds.indexer"}, "", {}, {}}));
+  const auto ids = store.publish({test::an_event("bill.sent")});
+  store::ClaimRequest request;
+  request.worker = "other:1";
+  ASSERT_EQ(store->claim(request)->size(), 1U);
+  clock.advance(301s);
+  options.retry_of = [](const std::string& name) {
+    RetryPolicy policy = without_jitter();
+    policy.max_attempts = name == "billing.meter" ? 1 : 10;
+    return std::optional{policy};
+  };
+  EXPECT_EQ(step().failed, 1);
+  const auto kept = store->attempts_of(ids[0]).value();
+  ASSERT_EQ(kept.size(), 1U);
+  EXPECT_EQ(kept[0].attempt.handler_name, "billing.meter");
+}
+
 TEST_F(ReaperTest, NothingWaitsForAHandlerThatWasUnsubscribedMeanwhile) {
   ScriptedHandler failing{always(a_timeout())};
   failing.name = "billing.meter";
