@@ -73,6 +73,26 @@ TEST_P(ListeningContract, AProbeComesBack) {
   EXPECT_EQ(must(listener->wait(kLong)), Heard::echo);
 }
 
+// On a busy database the two arrive together. A probe that is not told of makes a listener deaf that is not.
+TEST_P(ListeningContract, AProbeComesBackAmongNotifications) {
+  const auto listener = listen();
+  for (int round = 1; round <= 20; ++round) {
+    publish(one_event());
+    must(listener->probe());
+    publish(one_event());
+    bool echo = false;
+    bool notification = false;
+    while (!echo || !notification) {
+      const Heard heard = must(listener->wait(kLong));
+      ASSERT_NE(heard, Heard::nothing) << "round " << round << (echo ? ": no notification" : ": no echo");
+      echo = echo || heard == Heard::echo;
+      notification = notification || heard == Heard::notification;
+    }
+    while (must(listener->wait(0s)) != Heard::nothing) {
+    }
+  }
+}
+
 TEST_P(ListeningContract, AProbeOfOneListenerIsNotHeardByAnother) {
   const auto first = listen();
   const auto second = listen();

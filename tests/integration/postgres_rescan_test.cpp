@@ -212,6 +212,42 @@ TEST_F(PostgresRescan, OneThreadLooksAtAllThatIsDueAndTheOthersGoOn) {
   EXPECT_EQ(another.get(), 1U);
 }
 
+// After a crash every thread opens a connection, one after the other, and each may be the first to know. One of them
+// passes by all that was ever due; when it is through, one does so again, because claims may have been undone
+// meanwhile.
+TEST_F(PostgresRescan, OneThreadLooksAtAllThatIsDueWhileOthersReconnect) {
+  const auto store = open(std::chrono::hours{1});
+  insert_due("now() - interval '1 hour'");
+  SqlSession holder{database.url()};
+  begin_looks_at_due_with("perform pg_advisory_lock_shared(1), pg_advisory_unlock_shared(1)");
+  holder.must("begin");
+  holder.must("select pg_advisory_xact_lock(1)");
+  auto everything = claim(*store);
+  while (waiting() < 1 && !is_ready(everything)) {
+  }
+  ASSERT_FALSE(is_ready(everything)) << "it was to wait for the lock";
+  session.must(
+      "insert into core.outbox (event_type, source, generation, payload, retry_after) "
+      "values ('undone', 'worlds', 1, '{}', now() - interval '30 minutes')");
+  // The first one opens a connection, the next one learns of it.
+  std::size_t found = 0;
+  bool all_went_on = true;
+  for (int thread = 1; thread <= 3 && all_went_on; ++thread) {
+    insert_due("now()");
+    auto another = claim(*store);
+    while (waiting() < 2 && !is_ready(another)) {
+    }
+    all_went_on = is_ready(another);
+    if (!all_went_on) holder.must("rollback");
+    found += another.get();
+  }
+  if (all_went_on) holder.must("rollback");
+  EXPECT_TRUE(all_went_on) << "a thread waited for the first one's look";
+  EXPECT_EQ(everything.get(), 1U);
+  EXPECT_EQ(found, 3U);
+  EXPECT_EQ(claim(*store).get(), 1U) << "the look that was under way when a connection was opened was the last one";
+}
+
 TEST_F(PostgresRescan, AfterALookAtAllThatIsDueHasFailedTheNextOneMakesIt) {
   const auto store = open(std::chrono::hours{1});
   insert_due("now() - interval '1 hour'");

@@ -110,7 +110,10 @@ Result<PostgresStore::ScanGroup*> PostgresStore::scan_group(const std::string& k
   ScanGroup& group = scan_groups_[key];
   // Somebody may have loaded it meanwhile, and others may have worked with it since.
   // And claims that a crash has undone were due before the last scan.
-  for (auto& [whose, due] : due_looks_) due.not_before = {};
+  for (auto& [whose, due] : due_looks_) {
+    due.not_before = {};
+    due.again = true;
+  }
   if (group.learnt < learnt) group = ScanGroup{.learnt = learnt, .stretches = ScanStretches{low}, .low = low};
   return &group;
 }
@@ -261,24 +264,26 @@ PostgresStore::DueLook& PostgresStore::due_look(const std::string& key, const Cl
 Duration PostgresStore::due_within(DueLook& due) {
   const auto now = std::chrono::steady_clock::now();
   const std::scoped_lock lock{mutex_};
-  if (options_.sweep_interval > Duration::zero() && now < due.not_before) {
+  if (options_.sweep_interval > Duration::zero() && now < due.next()) {
     return std::chrono::duration_cast<Duration>(now - due.last) + kCommitsLate;
   }
-  due.not_before = now + kLongestDueLook;
+  due.left_to_another = now + kLongestDueLook;
+  due.again = false;
   return kEver;
 }
 
 // No `taken`: it failed, or was left to others. Under mutex_.
 void PostgresStore::looked_at_due(DueLook& due, std::chrono::steady_clock::time_point start, Duration within,
                                   const Taken* taken) {
-  if (within == kEver) due.not_before = {};
+  if (within == kEver) due.left_to_another = due.not_before = {};
   if (taken == nullptr) return;
-  due.owed = within != kEver && taken->events.empty();
+  due.owed = (within != kEver || due.again) && taken->events.empty();
   // Without room for new events it may not have had room for all that is due, but what became due first came first.
   if (!taken->view.looked_up_to && !taken->due_age) return;
   const auto reached = taken->view.looked_up_to ? start : start - *taken->due_age;
   due.last = within == kEver ? reached : std::max(due.last, reached);
-  if (within != kEver) return;
+  // A connection that was opened meanwhile may be the first one after a crash, which undid claims behind its back.
+  if (within != kEver || due.again) return;
   const auto end = std::chrono::steady_clock::now();
   due.not_before = end + kRestAfterDearLook * (end - start);
 }

@@ -71,6 +71,7 @@ Result<void> PostgresListener::follow_mode() {
 Result<Heard> PostgresListener::wait(Duration at_most) {
   const auto deadline = NotificationLock::Clock::now() + at_most;
   SLUICE_CHECK(finish_waking());
+  if (std::exchange(echoed_, false)) return Heard::echo;
   while (true) {
     Result<Heard> heard = read_notes();
     if (!heard) return heard;
@@ -92,7 +93,8 @@ Result<void> PostgresListener::finish_waking() {
   return {};
 }
 
-// All that has been read counts as one: a notification says "claim", not "how much".
+// All that has been read counts as one: a notification says "claim", not "how much". A probe that came back among
+// them is told by the next wait.
 Result<Heard> PostgresListener::read_notes() {
   SLUICE_CHECK(connection_.consume());
   Heard heard = Heard::nothing;
@@ -107,11 +109,12 @@ Result<Heard> PostgresListener::read_notes() {
       } else {
         all_named = false;
       }
-    } else if (heard == Heard::nothing) {
-      heard = Heard::echo;
+    } else {
+      echoed_ = true;
     }
   }
   if (!all_named) events_.clear();
+  if (heard == Heard::nothing && std::exchange(echoed_, false)) return Heard::echo;
   return heard;
 }
 

@@ -58,6 +58,7 @@ class PostgresListener final : public ListenerConnection {
   std::string obstacle_;
   std::vector<Uuid> events_;  // of the notifications that were read last; empty: one of them names none
   bool waking_ = false;
+  bool echoed_ = false;  // a probe has come back, and wait() has not said so yet
   int signal_descriptor_ = -1;
 };
 

@@ -193,7 +193,7 @@ std::optional<Duration> PostgresStore::owed_look(Generation generation, const st
   for (const auto& [key, due] : due_looks_) {
     const bool own = asking.empty() || due.handlers == asking;
     if (!due.owed || !own || !is_of_generation(key, generation)) continue;
-    const auto left = std::chrono::duration_cast<Duration>(std::max(due.not_before - now, now - now));
+    const auto left = std::chrono::duration_cast<Duration>(std::max(due.next() - now, now - now));
     if (!soonest || left < *soonest) soonest = left;
   }
   return soonest;

@@ -250,10 +250,13 @@ class PostgresStore final : public Store, public MoveTarget {
   /// When those who host the same handlers last looked at all that is due for them.
   struct DueLook {
     std::chrono::steady_clock::time_point last{};
-    /// Another one so soon would cost too much, or one is under way.
-    std::chrono::steady_clock::time_point not_before{};
-    bool owed = false;                  ///< somebody rests who has not looked at all
-    std::vector<std::string> handlers;  ///< whose it is, sorted
+    std::chrono::steady_clock::time_point not_before{};       ///< another one so soon would cost too much
+    std::chrono::steady_clock::time_point left_to_another{};  ///< until then: a thread of this process makes one
+    bool again = false;                                       ///< the one under way may have begun too early
+    bool owed = false;                                        ///< somebody rests who has not looked at all
+    std::vector<std::string> handlers;                        ///< whose it is, sorted
+
+    [[nodiscard]] std::chrono::steady_clock::time_point next() const { return std::max(not_before, left_to_another); }
   };
   DueLook& due_look(const std::string& key, const ClaimRequest& request);
   Duration due_within(DueLook& due);
