@@ -113,14 +113,11 @@ MARK = [
                 (PG + "postgres_claim.cpp", "taken->view.looked_up_to ? start : start - *taken->due_age;", "start;")),
     integration("due-after-reconnect", "All that is due is looked at after a reconnect", "PostgresClaim.AllThatIsDueIsLookedAtAfterAReconnect",
                 (PG + "postgres_claim.cpp", "    due.not_before = {};\n    due.again = true;\n", "    due.again = false;\n")),
-    integration("due-by-one", "A thread does not look at all that is due while another one does",
-                "PostgresRescan.OneThreadLooksAtAllThatIsDueAndTheOthersGoOn",
+    integration("due-by-one", "A thread does not look at all that is due while another one does", "PostgresRescan.OneThreadLooksAtAllThatIsDueAndTheOthersGoOn",
                 (PG + "postgres_claim.cpp", "  due.left_to_another = now + kLongestDueLook;\n", "")),
-    integration("due-by-one-after-reconnect", "Nor does it when a connection was opened meanwhile",
-                "PostgresRescan.OneThreadLooksAtAllThatIsDueWhileOthersReconnect",
+    integration("due-by-one-after-reconnect", "Nor does it when a connection was opened meanwhile", "PostgresRescan.OneThreadLooksAtAllThatIsDueWhileOthersReconnect",
                 (PG + "postgres_claim.cpp", "    due.not_before = {};\n    due.again = true;\n", "    due.left_to_another = due.not_before = {};\n    due.again = true;\n")),
-    integration("due-again", "A look at all that is due is made again when a connection was opened meanwhile",
-                "PostgresRescan.OneThreadLooksAtAllThatIsDueWhileOthersReconnect",
+    integration("due-again", "It is looked at again when a connection was opened meanwhile", "PostgresRescan.OneThreadLooksAtAllThatIsDueWhileOthersReconnect",
                 (PG + "postgres_claim.cpp", "if (within != kEver || due.again) return;", "if (within != kEver) return;")),
     integration("due-by-the-next", "A look at all that is due that failed is made by the next claim",
                 "PostgresRescan.AfterALookAtAllThatIsDueHasFailedTheNextOneMakesIt",
@@ -252,8 +249,7 @@ PATROLS = [
 ]
 
 WAKING = [
-    contract("probe-among-others", "A probe that came back together with notifications is told of",
-             "ListeningContract.AProbeComesBackAmongNotifications",
+    contract("probe-among-others", "A probe that came back together with notifications is told of", "ListeningContract.AProbeComesBackAmongNotifications",
              ((PG + "postgres_listener.cpp", "if (heard == Heard::nothing && std::exchange(echoed_, false)) return Heard::echo;",
                "if (std::exchange(echoed_, false) && heard == Heard::nothing) return Heard::echo;"),)),
     Mutant("safety-poll", "Workers look by themselves while nobody listens", "runtime_test", "ListenerHealthTest.PollingFallbackTiming",
