@@ -145,6 +145,16 @@ TEST_F(PostgresLargeStatus, LiveEventsAreFoundByIndexes) {
   EXPECT_THAT(plan("status_discarded", {{"$1::int", "10001"}}), found_by("outbox_tombstones"));
 }
 
+/// Workers come and go quicker than statistics are taken: the planner believes in thousands of claims that are gone.
+TEST_F(PostgresLargeStatus, ExpiredClaimsAreFoundByTheirNumbersWhateverStatisticsSay) {
+  session_.must(
+      "insert into core.claims (worker, generation, ttl, expires_at, seqs) select 'w', 1, interval '30 s', now() + "
+      "interval '30 s' * sign(i % 2 - 0.5), array[i] from generate_series(1, 3000) i");
+  session_.must("analyze core.claims");
+  EXPECT_THAT(plan("diagnose_claims", {{"$1::int", "100"}}),
+              AllOf(HasSubstr("outbox_scan"), Not(HasSubstr("Seq Scan on outbox")), Not(HasSubstr("Parallel"))));
+}
+
 TEST_F(PostgresLargeStatus, FinishedEventsAreSampled) {
   EXPECT_THAT(plan("status_finished", {{"$1::int", "16000"}, {"$2::int", "4000"}}),
               AllOf(HasSubstr("Sample Scan on outbox"), Not(HasSubstr("Seq Scan on outbox"))));
