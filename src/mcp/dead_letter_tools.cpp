@@ -1,4 +1,5 @@
 // Reading the dead-letter queue: groups first, then the list, then one event.
+#include <algorithm>
 #include <utility>
 
 #include "core/json_object.hpp"
@@ -10,6 +11,7 @@
 #include "ops/event_json.hpp"
 #include "ops/event_query.hpp"
 #include "ops/event_story.hpp"
+#include "ops/search.hpp"
 
 namespace sluice::mcp {
 namespace {
@@ -57,6 +59,30 @@ Result<std::string> list_groups(const Call& call) {
   SLUICE_TRY(auto groups, ops::list_groups(call.context.store, filter));
   const auto most = static_cast<std::size_t>(*call.arguments.integer("limit"));
   return ops::redacted_json({std::move(groups), most}, call.context.redaction);
+}
+
+// The words of a filter may hold a value that agents must not read.
+Result<bool> is_hidden(const store::SavedFilter& saved, const Call& call) {
+  SLUICE_TRY(const auto query, ops::EventQuery::parse(saved.filter));
+  SLUICE_TRY(const auto filter, query.filter(call.context.store));
+  return std::any_of(filter.payload.begin(), filter.payload.end(),
+                     [&](const PayloadTerm& term) { return is_hidden(term, call.context.redaction); });
+}
+
+Result<std::string> list_filters(const Call& call) {
+  SLUICE_TRY(const auto saved, ops::list_filters(call.context.store));
+  std::vector<std::string> filters;
+  for (const store::SavedFilter& one : saved) {
+    const auto hidden = is_hidden(one, call);
+    const bool shown = hidden && !*hidden;
+    filters.push_back(JsonObject{}
+                          .text("name", one.name)
+                          .text("filter", shown ? std::optional{one.filter} : std::nullopt)
+                          .text("saved_by", one.saved_by)
+                          .time("saved_at", one.saved_at)
+                          .str());
+  }
+  return JsonObject{}.array("filters", filters).str();
 }
 
 Result<std::string> show_event(const Call& call) {
@@ -111,6 +137,14 @@ std::string groups_schema() {
   return object({{"groups", list(group, "the most numerous first")},
                  {"count", integer("dead letters in the groups that are shown")},
                  {"omitted", integer("groups that are not shown")}});
+}
+
+std::string filters_schema() {
+  const std::string filter = object({{"name", text("use it as saved:… in a filter")},
+                                     {"filter", nullable(text("null: it names a value that is hidden from agents"))},
+                                     {"saved_by", text()},
+                                     {"saved_at", time()}});
+  return object({{"filters", list(filter, "by name")}});
 }
 
 std::string attempt_schema() {
@@ -209,7 +243,8 @@ Tool list_tool(std::string_view name, std::string_view title, std::string_view f
   return {name,
           title,
           std::string{first} +
-              " Without payloads, page by page; newest failure first unless sort says otherwise. Use it to see which events a group holds, "
+              " Without payloads, page by page; newest failure first unless sort says otherwise. Use it to see which "
+              "events a group holds, "
               "after list_failure_clusters. Next: get_dlq_event_detail for one event, plan_replay for many." +
               std::string{kUntrusted},
           list_parameters(),
@@ -256,7 +291,17 @@ std::vector<Tool> dead_letter_tools() {
            {filter_parameter(false), {"limit", Type::integer, false, "Groups to show", 1, kMostGroups, kGroups}},
            groups_schema(),
            {},
-           list_groups}};
+           list_groups},
+          {"list_saved_filters",
+           "List saved filters",
+           "Lists the filters that the people of this store keep under a name, with their words and who saved them. "
+           "They tell "
+           "what the team looks at; each can stand in a filter as saved:NAME. Next: list_dlq_events or "
+           "list_failure_clusters with one of them. Only a person saves or removes one.",
+           {},
+           filters_schema(),
+           {},
+           list_filters}};
 }
 
 }  // namespace sluice::mcp

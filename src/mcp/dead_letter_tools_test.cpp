@@ -69,6 +69,23 @@ TEST_F(DeadLetterToolsTest, WhatIsHiddenCannotBeSearchedFor) {
   }
 }
 
+TEST_F(DeadLetterToolsTest, SavedFiltersAreListedAndUsedButTellNothingHidden) {
+  fail_some(1);
+  const store::Actor alice{"alice", "cli", ""};
+  ASSERT_TRUE(store->save_filter("timeouts", "class:TimeoutError", alice));
+  ASSERT_TRUE(store->save_filter("vip", "data.customer.email:a@example.com since:1h", alice));
+  const std::string filters = call("list_saved_filters").raw("filters");
+  const auto each = json::elements(filters, "filters");
+  ASSERT_EQ(each->size(), 2U);
+  EXPECT_EQ(text_member(each->front(), "name"), "timeouts");
+  EXPECT_EQ(text_member(each->front(), "filter"), "class:TimeoutError");
+  EXPECT_EQ(text_member(each->front(), "saved_by"), "alice");
+  EXPECT_EQ(text_member(each->back(), "name"), "vip");
+  EXPECT_EQ(member(each->back(), "filter"), "null");
+  EXPECT_EQ(call("list_dlq_events", R"({"filter":"saved:timeouts"})").raw("count"), "1");
+  EXPECT_EQ(call("list_dlq_events", R"({"filter":"saved:vip"})").text("field"), "filter");
+}
+
 TEST_F(DeadLetterToolsTest, GroupsCountAndNameTheKinds) {
   fail_some(2);
   const Answered grouped = call("list_failure_clusters");

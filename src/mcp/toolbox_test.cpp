@@ -17,12 +17,12 @@ std::vector<std::string> names(const std::string& list) {
 class ToolboxTest : public ToolFixture {};
 
 TEST_F(ToolboxTest, OffersTheToolsOfTheRunbookByName) {
-  EXPECT_THAT(names(Toolbox{context}.list()),
-              testing::ElementsAre("list_dlq_events", "get_dlq_event_detail", "list_failed_outbox_rows",
-                                   "list_failure_clusters", "replay_dlq_event", "replay_outbox_row", "run_event_now",
-                                   "reschedule_event", "cancel_event", "resend_event", "edit_and_replay_event",
-                                   "plan_replay", "execute_replay_plan", "get_operation", "get_status",
-                                   "ladder_status"));
+  EXPECT_THAT(
+      names(Toolbox{context}.list()),
+      testing::ElementsAre("list_dlq_events", "get_dlq_event_detail", "list_failed_outbox_rows",
+                           "list_failure_clusters", "list_saved_filters", "replay_dlq_event", "replay_outbox_row",
+                           "run_event_now", "reschedule_event", "cancel_event", "resend_event", "edit_and_replay_event",
+                           "plan_replay", "execute_replay_plan", "get_operation", "get_status", "ladder_status"));
 }
 
 TEST_F(ToolboxTest, EveryToolIsDescribedAndAnnotatedInFull) {
@@ -72,7 +72,8 @@ class ReadOnlyTest : public ToolFixture {
 TEST_F(ReadOnlyTest, NothingThatChangesIsOfferedOrDone) {
   EXPECT_THAT(names(Toolbox{context}.list()),
               testing::ElementsAre("list_dlq_events", "get_dlq_event_detail", "list_failed_outbox_rows",
-                                   "list_failure_clusters", "get_operation", "get_status", "ladder_status"));
+                                   "list_failure_clusters", "list_saved_filters", "get_operation", "get_status",
+                                   "ladder_status"));
   fail_some(1);
   const std::string id = test::id_of(1).to_string();
   const Answered refused = call("replay_dlq_event", R"({"event_id":")" + id + R"(","reason":"because"})");

@@ -50,9 +50,13 @@ TEST_F(PostgresMove, WhatIsWrittenMeanwhileIsNoted) {
   const auto source = from_->move_source();
   auto notes = sure(source->note_writes());
   const Uuid event = publish();
-  run_sqlite("insert into attempts (event_id, number, claim_seq, worker, started_at, duration_us, outcome, recorded_at) values ('" +
-             event.to_string() + "', 1, 1, 'w', '2026-01-01T00:00:00.000000Z', 1, 'failed', '2026-01-01T00:00:00.000000Z');"
-             "insert into event_handled (handler_name, idempotency_key, handled_at) values ('a.b', 'k', '2026-01-01T00:00:00.000000Z')");
+  run_sqlite(
+      "insert into attempts (event_id, number, claim_seq, worker, started_at, duration_us, outcome, recorded_at) "
+      "values ('" +
+      event.to_string() +
+      "', 1, 1, 'w', '2026-01-01T00:00:00.000000Z', 1, 'failed', '2026-01-01T00:00:00.000000Z');"
+      "insert into event_handled (handler_name, idempotency_key, handled_at) values ('a.b', 'k', "
+      "'2026-01-01T00:00:00.000000Z')");
   sure(from_->allocate_generation({}, "", {"bob", "cli", "audited"}));
   std::set<std::string> touched;
   for (const store::MoveSlice& slice : sure(source->touched(notes))) touched.insert(slice.table);
@@ -127,6 +131,16 @@ TEST_F(PostgresMove, EverythingIsThereAndGoesOn) {
   sure(to_->publish(std::vector{fresh}));
   EXPECT_GT(sure(to_->get_event(fresh.envelope.event_id())).seq, sure(to_->get_event(last)).seq);
   EXPECT_THAT(deliver_all(*to_), testing::ElementsAre(fresh.envelope.event_id()));
+}
+
+TEST_F(PostgresMove, SavedFiltersGoAlong) {
+  sure(from_->save_filter("late-orders", "type:order.* since:24h", {"bob", "cli", "for the team"}));
+  ASSERT_TRUE(move());
+  const auto filters = sure(to_->saved_filters());
+  ASSERT_THAT(filters, SizeIs(1));
+  EXPECT_EQ(filters.front().filter, "type:order.* since:24h");
+  EXPECT_EQ(filters.front().saved_by, "bob");
+  EXPECT_EQ(filters.front().saved_at, sure(from_->saved_filters()).front().saved_at);
 }
 
 TEST_F(PostgresMove, TheOldStoreNamesTheNewHome) {

@@ -74,6 +74,17 @@ class PostgresRescan : public testing::Test {
         "language plpgsql volatile as $$ begin " +
         statement + "; return null; end $$");
   }
+  /// A look at all that is due which finds one, and does not end before `holder` ends its transaction.
+  std::future<std::size_t> begin_a_look(store::Store& store, SqlSession& holder) {
+    insert_due("now() - interval '1 hour'");
+    begin_looks_at_due_with("perform pg_advisory_lock_shared(1), pg_advisory_unlock_shared(1)");
+    holder.must("begin");
+    holder.must("select pg_advisory_xact_lock(1)");
+    auto look = claim(store);
+    while (waiting() < 1 && !is_ready(look)) {
+    }
+    return look;
+  }
   static std::vector<store::ClaimedEvent> claim_of(store::Store& store, const std::string& type,
                                                    std::vector<std::string> handlers = {}) {
     auto claimed = store.claim({.worker = "w", .interests = {{.event_type = type}}, .handlers = std::move(handlers)});
@@ -192,14 +203,8 @@ TEST_F(PostgresRescan, ALookAtWhatIsDueIsOwedToWhoClaims) {
 // While one thread passes by all that was ever due, the others take what has become due meanwhile.
 TEST_F(PostgresRescan, OneThreadLooksAtAllThatIsDueAndTheOthersGoOn) {
   const auto store = open(std::chrono::hours{1});
-  insert_due("now() - interval '1 hour'");
   SqlSession holder{database.url()};
-  begin_looks_at_due_with("perform pg_advisory_lock_shared(1), pg_advisory_unlock_shared(1)");
-  holder.must("begin");
-  holder.must("select pg_advisory_xact_lock(1)");
-  auto everything = claim(*store);
-  while (waiting() < 1 && !is_ready(everything)) {
-  }
+  auto everything = begin_a_look(*store, holder);
   ASSERT_FALSE(is_ready(everything)) << "it was to wait for the lock";
   insert_due("now()");
   auto another = claim(*store);
@@ -212,19 +217,37 @@ TEST_F(PostgresRescan, OneThreadLooksAtAllThatIsDueAndTheOthersGoOn) {
   EXPECT_EQ(another.get(), 1U);
 }
 
+/// A settle writes the time of its beginning; what makes looks dear makes commits slow.
+TEST_F(PostgresRescan, AfterADearLookWhatWasCommittedLateIsLookedForFurtherBack) {
+  const auto store = open(std::chrono::hours{1});
+  SqlSession holder{database.url()};
+  auto everything = begin_a_look(*store, holder);
+  ASSERT_FALSE(is_ready(everything)) << "it was to wait for the lock";
+  const auto held = std::chrono::steady_clock::now();
+  const std::string before_the_look = "timestamptz '" +
+                                      session
+                                          .must(
+                                              "select query_start - interval '260 ms' from pg_stat_activity "
+                                              "where application_name = 'rescan' and wait_event_type = 'Lock'")
+                                          .value() +
+                                      "'";
+  while (std::chrono::steady_clock::now() < held + std::chrono::milliseconds{100}) session.must("select 1");
+  holder.must("rollback");
+  EXPECT_EQ(everything.get(), 1U);
+  session.must(
+      "insert into core.outbox (event_type, source, generation, payload, retry_after) values ('late', 'worlds', 1, "
+      "'{}', " +
+      before_the_look + ")");
+  EXPECT_EQ(claim(*store).get(), 1U);
+}
+
 // After a crash every thread opens a connection, one after the other, and each may be the first to know. One of them
 // passes by all that was ever due; when it is through, one does so again, because claims may have been undone
 // meanwhile.
 TEST_F(PostgresRescan, OneThreadLooksAtAllThatIsDueWhileOthersReconnect) {
   const auto store = open(std::chrono::hours{1});
-  insert_due("now() - interval '1 hour'");
   SqlSession holder{database.url()};
-  begin_looks_at_due_with("perform pg_advisory_lock_shared(1), pg_advisory_unlock_shared(1)");
-  holder.must("begin");
-  holder.must("select pg_advisory_xact_lock(1)");
-  auto everything = claim(*store);
-  while (waiting() < 1 && !is_ready(everything)) {
-  }
+  auto everything = begin_a_look(*store, holder);
   ASSERT_FALSE(is_ready(everything)) << "it was to wait for the lock";
   session.must(
       "insert into core.outbox (event_type, source, generation, payload, retry_after) "

@@ -37,7 +37,7 @@ class Stdio(unittest.TestCase):
             self.assertEqual(answer["result"]["protocolVersion"], version)
             client.send('{"jsonrpc":"2.0","method":"notifications/initialized"}')
             self.assertEqual(client.request("ping")["result"], {})
-            self.assertEqual(len(client.request("tools/list")["result"]["tools"]), 16)
+            self.assertEqual(len(client.request("tools/list")["result"]["tools"]), 17)
             called = client.request("tools/call", {"name": "get_status", "arguments": {}})["result"]
             self.assertEqual(json.loads(called["content"][0]["text"]), called["structuredContent"])
 

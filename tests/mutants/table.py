@@ -7,6 +7,7 @@ from mutant import (ACTIONS, CLAIM, GENERATIONS, OPERATIONS, ORDERING, PATROL, P
                     contract, integration, interleaved)
 from table_actions import OPERATOR_ACTIONS
 from table_brokers import BROKERS
+from table_due import DUE
 from table_ends import ENDS
 from table_ladder import LADDER
 from table_partitions import PARTITIONS
@@ -107,21 +108,6 @@ MARK = [
                 "PostgresCrash.EventsWhoseClaimWasForgottenAreFoundAgain",
                 (PG + "postgres_store_impl.hpp", "return group.learnt == learnt && pool_.opened() == learnt;",
                  "return group.learnt == learnt && pool_.opened() >= learnt;")),
-    integration("due-all", "What became due long ago is looked for, too", "PostgresClaim.WhatBecameDueLongAgoIsFoundWhileLooksAreBounded",
-                (PG + "postgres_claim.cpp", "&& now < due.next()) {", "&& due.next() > due.last - kLongestDueLook * 10000) {")),
-    integration("due-age", "A claim that is full of what is due says how far it has come", "PostgresClaim.WhatIsDueIsTakenInPartsWithoutALookAtEverything",
-                (PG + "postgres_claim.cpp", "taken->view.looked_up_to ? start : start - *taken->due_age;", "start;")),
-    integration("due-after-reconnect", "All that is due is looked at after a reconnect", "PostgresClaim.AllThatIsDueIsLookedAtAfterAReconnect",
-                (PG + "postgres_claim.cpp", "    due.not_before = {};\n    due.again = true;\n", "    due.again = false;\n")),
-    integration("due-by-one", "A thread does not look at all that is due while another one does", "PostgresRescan.OneThreadLooksAtAllThatIsDueAndTheOthersGoOn",
-                (PG + "postgres_claim.cpp", "  due.left_to_another = now + kLongestDueLook;\n", "")),
-    integration("due-by-one-after-reconnect", "Nor does it when a connection was opened meanwhile", "PostgresRescan.OneThreadLooksAtAllThatIsDueWhileOthersReconnect",
-                (PG + "postgres_claim.cpp", "    due.not_before = {};\n    due.again = true;\n", "    due.left_to_another = due.not_before = {};\n    due.again = true;\n")),
-    integration("due-again", "It is looked at again when a connection was opened meanwhile", "PostgresRescan.OneThreadLooksAtAllThatIsDueWhileOthersReconnect",
-                (PG + "postgres_claim.cpp", "if (within != kEver || due.again) return;", "if (within != kEver) return;")),
-    integration("due-by-the-next", "A look at all that is due that failed is made by the next claim",
-                "PostgresRescan.AfterALookAtAllThatIsDueHasFailedTheNextOneMakesIt",
-                (PG + "postgres_claim.cpp", "  if (within == kEver) due.left_to_another = due.not_before = {};\n", "")),
     integration("late-holes", "A dear look back is followed by looks at the numbers that were missing",
                 "PostgresClaim.ALateCommitIsFoundAmongTheNumbersThatWereMissing",
                 (PG + "postgres_rescan.cpp", "if (group.holes && (group.scanning || rescan.start < group.holes->until)) holes = group.holes;", "")),
@@ -397,4 +383,4 @@ GATES = [
            (("src/http/access.cpp", "if (crypto::equal(token.digest, digest)) found", "if (crypto::equal(token.digest, digest) || !found) found"),)),
 ]
 
-MUTANTS = FENCES + ONCE + MARK + KEYS + PATROLS + WAKING + GATES + ENDS + PARTITIONS + LADDER + BROKERS + RELAYS + HISTORIES + OPERATOR_ACTIONS + TRACES + SEARCHES
+MUTANTS = FENCES + ONCE + MARK + DUE + KEYS + PATROLS + WAKING + GATES + ENDS + PARTITIONS + LADDER + BROKERS + RELAYS + HISTORIES + OPERATOR_ACTIONS + TRACES + SEARCHES

@@ -34,8 +34,9 @@ COUNTS = [
 ]
 # The rows of a table in docs/reliability.md, and the lists of tests/mutants/table.py.
 GUARDS = {"fences": "FENCES", "once": "ONCE", "the low mark": "MARK", "ordering keys": "KEYS", "patrol and checks": "PATROLS",
-          "waking": "WAKING", "gates": "GATES", "ends": "ENDS", "the ladder": "LADDER",
-          "traces": "TRACES"}
+          "what is due": "DUE", "waking": "WAKING", "gates": "GATES", "ends": "ENDS", "the ladder": "LADDER",
+          "traces": "TRACES", "partitions": "PARTITIONS", "brokers": "BROKERS", "the relay": "RELAYS",
+          "attempts and history": "HISTORIES", "changes of one event": "OPERATOR_ACTIONS", "search": "SEARCHES"}
 COUNTS += [(name, rf"^\| {name} \({NUMBER}\) \|", (f"guards: {name}",)) for name in GUARDS]
 
 

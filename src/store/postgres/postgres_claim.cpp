@@ -38,6 +38,8 @@ enum ClaimColumn {
 };
 
 constexpr auto kCommitsLate = std::chrono::milliseconds{250};
+// As often as a look at all that is due took; what makes looks dear makes commits late.
+constexpr int kCommitsLater = 4;
 // Other threads leave a look at all that is due to the one that has begun it, for so long.
 constexpr auto kLongestDueLook = std::chrono::seconds{10};
 // A claim that has something asks so many times for the rest.
@@ -265,7 +267,7 @@ Duration PostgresStore::due_within(DueLook& due) {
   const auto now = std::chrono::steady_clock::now();
   const std::scoped_lock lock{mutex_};
   if (options_.sweep_interval > Duration::zero() && now < due.next()) {
-    return std::chrono::duration_cast<Duration>(now - due.last) + kCommitsLate;
+    return std::chrono::duration_cast<Duration>(now - due.last) + kCommitsLate + kCommitsLater * due.cost;
   }
   due.left_to_another = now + kLongestDueLook;
   due.again = false;
@@ -282,9 +284,10 @@ void PostgresStore::looked_at_due(DueLook& due, std::chrono::steady_clock::time_
   if (!taken->view.looked_up_to && !taken->due_age) return;
   const auto reached = taken->view.looked_up_to ? start : start - *taken->due_age;
   due.last = within == kEver ? reached : std::max(due.last, reached);
+  const auto end = std::chrono::steady_clock::now();
+  if (within == kEver) due.cost = std::chrono::duration_cast<Duration>(end - start);
   // A connection that was opened meanwhile may be the first one after a crash, which undid claims behind its back.
   if (within != kEver || due.again) return;
-  const auto end = std::chrono::steady_clock::now();
   due.not_before = end + kRestAfterDearLook * (end - start);
 }
 

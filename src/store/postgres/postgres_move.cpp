@@ -42,6 +42,8 @@ const std::map<std::string_view, MovedTable>& moved_tables() {
        {&pg_sql::move_clear_ladder_samples, &pg_sql::move_import_ladder_samples, &pg_sql::move_differ_ladder_samples}},
       {"attempts",
        {&pg_sql::move_clear_attempts, &pg_sql::move_import_attempts, &pg_sql::move_differ_attempts, Slicing::text}},
+      {"saved_filters",
+       {&pg_sql::move_clear_saved_filters, &pg_sql::move_import_saved_filters, &pg_sql::move_differ_saved_filters}},
       {"failure_groups", {nullptr, &pg_sql::move_import_failure_groups, &pg_sql::move_differ_failure_groups}},
   };
   return tables;

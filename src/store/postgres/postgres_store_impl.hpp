@@ -252,6 +252,7 @@ class PostgresStore final : public Store, public MoveTarget {
     std::chrono::steady_clock::time_point last{};
     std::chrono::steady_clock::time_point not_before{};       ///< another one so soon would cost too much
     std::chrono::steady_clock::time_point left_to_another{};  ///< until then: a thread of this process makes one
+    Duration cost{};                                          ///< of the last one
     bool again = false;                                       ///< the one under way may have begun too early
     bool owed = false;                                        ///< somebody rests who has not looked at all
     std::vector<std::string> handlers;                        ///< whose it is, sorted

@@ -30,6 +30,7 @@ const std::map<std::string_view, MovedTable>& moved_tables() {
       {"stranded", {sql::move_stranded}},
       {"ladder_samples", {sql::move_ladder_samples}},
       {"attempts", {sql::move_attempts, Slicing::text}},
+      {"saved_filters", {sql::move_saved_filters}},
       {"failure_groups", {sql::move_failure_groups}},
   };
   return tables;

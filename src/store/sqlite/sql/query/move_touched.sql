@@ -14,5 +14,6 @@ from (
   union all select 10, 'stranded', ''
   union all select 11, 'ladder_samples', ''
   union all select 12, name, slice from move_touched where name = 'attempts' and at > :since
-  union all select 13, 'failure_groups', '')
+  union all select 13, 'saved_filters', ''
+  union all select 14, 'failure_groups', '')
 order by place, slice
