@@ -130,13 +130,13 @@ void Listener::drop(ListenerHealth& health, bool deaf) {
 }
 
 void Listener::publish(const ListenerHealth& health) {
+  const bool first = starting();
   const ListenerState before = state_.exchange(health.state());
   poll_interval_ = health.poll_interval().count();
   observer_.saw(health.state(), counts());
   if (before == health.state()) return;
-  // At the start there was nothing yet to be connected to again.
-  const bool first = before == ListenerState::reconnecting && losses_ == 0;
   logger_.info("listener state changed", {{"from", first ? "connecting" : name(before)}, {"to", name(health.state())}});
+  if (options_.changed) options_.changed();
 }
 
 void Listener::attend(bool busy) {

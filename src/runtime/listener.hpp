@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -51,6 +52,7 @@ struct ListenerOptions {
   std::vector<std::string> channels;  ///< of the own generation
   ListenerTimes times;
   telemetry::MetricSet* metrics = nullptr;  ///< none: nothing is measured
+  std::function<void()> changed{};          ///< called after each change of its state
 };
 
 class Listener {
@@ -67,6 +69,8 @@ class Listener {
   void wake_others();
 
   [[nodiscard]] ListenerState state() const { return state_; }
+  /// It has neither connected nor failed to yet.
+  [[nodiscard]] bool starting() const { return state_ == ListenerState::reconnecting && losses_ == 0; }
   [[nodiscard]] Duration poll_interval() const { return Duration{poll_interval_}; }
   [[nodiscard]] ListenerCounts counts() const;
 

@@ -18,8 +18,8 @@ Result<void> check_positive(Duration duration, const char* field) {
   return invalid(field, std::string{field} + " must be longer than zero");
 }
 
-// For expired claims of handlers that are hosted elsewhere: whoever hosts them may be as patient as the most patient one here,
-// and a process whose own handlers have one attempt fails nobody else's events after one.
+// For expired claims of handlers that are hosted elsewhere: whoever hosts them may be as patient as the most patient
+// one here, and a process whose own handlers have one attempt fails nobody else's events after one.
 RetryPolicy reaper_policy(const std::vector<std::unique_ptr<WorkerPool>>& pools) {
   std::optional<RetryPolicy> policy;
   for (const auto& pool : pools) {
@@ -135,7 +135,8 @@ Supervisor::Supervisor(store::Store& store, std::vector<PoolOptions> pools, tele
       own_notifier_(options_.worker.generation),
       notifier_(options_.notifier != nullptr ? *options_.notifier : own_notifier_),
       listener_(store, notifier_, logger_,
-                {heard_channels(options_, subscriptions_), options_.listener, options_.metrics}) {
+                {heard_channels(options_, subscriptions_), options_.listener, options_.metrics,
+                 [this] { listener_changed_.wake_all(); }}) {
   for (PoolOptions& pool : pools) {
     if (options_.broker.broker != nullptr) add_consumers(pool);
     pools_.push_back(std::make_unique<WorkerPool>(pool_environment(), std::move(pool)));
@@ -187,7 +188,7 @@ Result<void> Supervisor::register_here() {
 void Supervisor::launch_services() {
   services_.emplace_back([this](const std::stop_token& stop) { listener_.run(stop); });
   launch(keeper_service());
-  launch(presence_service());
+  launch(presence_service(), listener_changed_);
   if (options_.reap) launch(reaper_service());
   if (options_.sweep) launch(retention_service());
   if (options_.patrol.enabled) launch(patrol_service());
@@ -195,9 +196,11 @@ void Supervisor::launch_services() {
   launch(history_service());
 }
 
-void Supervisor::launch(Service service) {
-  services_.emplace_back([this, service = std::move(service)](const std::stop_token& stop) {
-    run_service(stop, service, {nothing_, logger_, options_.backoff});
+void Supervisor::launch(Service service) { launch(std::move(service), nothing_); }
+
+void Supervisor::launch(Service service, WakeSignal& signal) {
+  services_.emplace_back([this, &signal, service = std::move(service)](const std::stop_token& stop) {
+    run_service(stop, service, {signal, logger_, options_.backoff});
   });
 }
 
@@ -285,7 +288,7 @@ Service Supervisor::keeper_service() {
 Service Supervisor::presence_service() {
   Service service;
   service.name = "presence";
-  service.round = [this, first = std::make_shared<bool>(true)](const std::stop_token&) -> Result<Duration> {
+  service.round = [this](const std::stop_token&) -> Result<Duration> {
     SLUICE_CHECK(registry_.refresh());
     note_relay();
     // Another process with the same handler may have withdrawn it, or somebody has created the database anew. First
@@ -295,14 +298,12 @@ Service Supervisor::presence_service() {
       logger_.warn("the subscriptions of this worker were gone and are registered again");
       notifier_.announce();
     }
-    // The listener is given until the next sign of life to connect for the first time.
-    const bool starting = std::exchange(*first, false) && listener_.counts().connects == 0;
     const store::WorkerRecord self{options_.worker.identity,
                                    options_.worker.generation,
                                    handler_names_,
-                                   lacks_broker() ? "no broker"
-                                   : starting     ? "starting"
-                                                  : std::string{name(listener_.state())},
+                                   lacks_broker()         ? "no broker"
+                                   : listener_.starting() ? "starting"
+                                                          : std::string{name(listener_.state())},
                                    {},
                                    {}};
     SLUICE_CHECK(store_.announce(self));

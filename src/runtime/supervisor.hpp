@@ -125,6 +125,7 @@ class Supervisor {
   Service keeper_service();
   Service presence_service();
   void launch(Service service);
+  void launch(Service service, WakeSignal& signal);
   void attend(bool pool_is_busy);
   [[nodiscard]] const RegisteredHandler* find(const std::string& handler_name) const;
   [[nodiscard]] std::optional<std::string> pool_of(const std::string& handler_name) const;
@@ -138,7 +139,8 @@ class Supervisor {
   std::vector<std::string> handler_names_;   // of all pools
   RegistryView registry_;
   ClaimKeeper keeper_;
-  WakeSignal nothing_;  // never woken: for services that only the clock wakes
+  WakeSignal nothing_;           // never woken: for services that only the clock wakes
+  WakeSignal listener_changed_;  // for what tells others of it
   Notifier own_notifier_;
   Notifier& notifier_;
   Listener listener_;

@@ -1,7 +1,6 @@
 #include "runtime/supervisor.hpp"
 
 #include <gmock/gmock.h>
-#include <array>
 #include <atomic>
 #include <future>
 #include <mutex>
@@ -67,29 +66,6 @@ TEST_F(SupervisorTest, WhileClaimsFailItSaysWhy) {
   EXPECT_EQ(supervisor->trouble()->message, "out of memory");
   supervisor->request_stop();
   supervisor->join();
-}
-
-/// Keeps what the process says first of its listener; to be read when it has ended.
-struct ListeningTold final : test::FaultyStore {
-  using FaultyStore::FaultyStore;
-  Result<void> announce(const store::WorkerRecord& worker) override {
-    if (count < told.size()) told[count++] = worker.listener;
-    return FaultyStore::announce(worker);
-  }
-  std::array<std::string, 3> told;
-  std::atomic<std::size_t> count = 0;
-};
-
-TEST_F(SupervisorTest, AListenerIsGivenTheTimeToConnectOnce) {
-  ListeningTold telling{*store};
-  telling.fail_verb("listen", {ErrorCode::unavailable, Retry::safe, "nobody answers", {}, {}});
-  options.presence_interval = 1ms;
-  ScriptedHandler handler;
-  const auto supervisor = start(telling, handler);
-  while (telling.count < telling.told.size()) std::this_thread::yield();
-  supervisor->request_stop();
-  supervisor->join();
-  EXPECT_THAT(telling.told, testing::ElementsAre("starting", "starting", "reconnecting"));
 }
 
 TEST_F(SupervisorTest, WakeEndsTheRest) {
