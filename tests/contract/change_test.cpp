@@ -167,6 +167,35 @@ TEST_P(ChangeContract, ARestoredEventGoesFirstAgain) {
   EXPECT_THAT(ids(claim()), ElementsAre(all[0]));
 }
 
+// The only handler that it still waited for is gone.
+TEST_P(ChangeContract, ARestoredEventWaitsForNobodyWhoWithdrew) {
+  for (const bool keyed : {false, true}) {
+    SCOPED_TRACE(keyed);
+    must(store().subscribe(1, std::vector{subscription("a.handler"), subscription("b.handler")}));
+    const auto all = keyed ? publish(std::vector{a_keyed_event("k"), a_keyed_event("k")}) : std::vector{publish()};
+    SettleItem item = settle_item(claim_one(), Outcome::released());
+    HandlerProgress retried;
+    retried.handler_name = "a.handler";
+    retried.attempts = 1;
+    retried.due = must(store().now());
+    item.settlement.progress = {retried};
+    item.settlement.not_before = retried.due;
+    item.settlement.lane = "a";
+    item.handled_by = {"b.handler"};
+    must(store().settle(std::vector{item}));
+    must(store().cancel(all[0], operator_alice()));
+    must(store().unsubscribe(1, "a.handler", operator_alice()));
+    must(store().restore(all[0], operator_alice()));
+    EXPECT_THAT(event(all[0]).progress, IsEmpty());
+    ClaimRequest request = request_for("w1");
+    request.handlers = {"b.handler"};
+    const auto claimed = claim(request);
+    ASSERT_THAT(ids(claimed), ElementsAre(all[0]));
+    deliver(claimed[0]);
+    if (keyed) deliver(claim_one());
+  }
+}
+
 TEST_P(ChangeContract, RetentionRemovesACancelledEvent) {
   const Uuid id = publish();
   must(store().cancel(id, operator_alice()));

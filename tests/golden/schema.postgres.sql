@@ -2423,11 +2423,17 @@ begin
         v_due := (select (a.detail ->> 'due')::timestamptz from core.audit a
                   where a.event_id = p_event_id and a.action = 'cancel' order by a.id desc limit 1);
         v_due := greatest(coalesce(v_due, v_event.retry_after, now()), now());
+        v_event.lane := '';
+        v_event.progress := (
+            select jsonb_agg(e.w order by e.place)
+            from jsonb_array_elements(v_event.progress) with ordinality as e(w, place)
+            where exists (select from core.subscriptions s
+                          where s.generation = v_event.generation and s.handler_name = e.w ->> 'handler'));
     end if;
     insert into core.audited values (pg_current_xact_id()::text::bigint);
     update core.outbox
     set deleted_at = case when p_discard then now() end, restored_at = case when p_discard then restored_at else now() end,
-        retry_after = coalesce(v_due, retry_after)
+        retry_after = coalesce(v_due, retry_after), lane = v_event.lane, progress = v_event.progress
     where id = p_event_id;
     delete from core.audited where xid = pg_current_xact_id()::text::bigint;
     insert into core.audit (actor, surface, action, event_id, reason)

@@ -1,5 +1,5 @@
 """Guards of what an operator does to one event; see table.py."""
-from mutant import ACTIONS, SEND_AGAIN, SQLITE, SQLITE_ACTIONS, contract, interleaved
+from mutant import ACTIONS, FIXES, SEND_AGAIN, SQLITE, SQLITE_ACTIONS, contract, interleaved
 
 
 OPERATOR_ACTIONS = [
@@ -16,7 +16,11 @@ OPERATOR_ACTIONS = [
     contract("cancel-claim-sqlite", "A cancelled event is not claimed", "ChangeContract.ACancelledEventIsNeverClaimed",
              ((SQLITE + "claim_fresh.sql", "status = 'pending' and deleted_at is null", "status = 'pending'"),), "sqlite"),
     contract("cancel-due", "A restored event is due when it was", "ChangeContract.ARestoredEventIsDueAsBefore",
-             ((ACTIONS, "greatest(coalesce(v_due, v_event.retry_after, now()), now())", "now()"),)),
+             ((FIXES, "greatest(coalesce(v_due, v_event.retry_after, now()), now())", "now()"),)),
+    contract("restore-withdrawn", "A restored event does not wait for who withdrew", "ChangeContract.ARestoredEventWaitsForNobodyWhoWithdrew",
+             ((FIXES, "lane = v_event.lane, progress = v_event.progress", "lane = v_event.lane"),)),
+    contract("restore-withdrawn-sqlite", "The same on SQLite", "ChangeContract.ARestoredEventWaitsForNobodyWhoWithdrew",
+             ((SQLITE + "restore.sql", "      where waiting.value ->> 'handler' in (", "      where true or waiting.value ->> 'handler' in ("),), "sqlite"),
     contract("cancel-swept", "Retention removes what was cancelled", "ChangeContract.RetentionRemovesACancelledEvent",
              ((ACTIONS, "o.status in ('delivered', 'failed', 'pending')", "o.status in ('delivered', 'failed')"),)),
     contract("run-now-key", "Nobody overtakes an event of its key", "ChangeContract.ACancelledEventLetsItsKeyGoOn",
