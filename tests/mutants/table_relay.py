@@ -1,5 +1,5 @@
 """Guards of the relay: what a broker carries is delivered once and in order; see table.py."""
-from mutant import ACTIONS, CLAIM, PG, RULES, RELAY, RELAY_SWITCH, SQLITE_ACTIONS, Mutant, brokered, contract, integration, interleaved, relayed
+from mutant import ACTIONS, CLAIM, FIXES, PG, RULES, RELAY, RELAY_SWITCH, SQLITE_ACTIONS, Mutant, brokered, contract, integration, interleaved, relayed
 
 
 RELAYS = [
@@ -57,7 +57,7 @@ RELAYS = [
             ("src/runtime/broker_claims.cpp", "if (!claims_.settle(items_)) claims_.settle_later(std::move(items_));",
              "static_cast<void>(claims_.settle(items_));"), outcome="timeout"),
     relayed("relay-replay-counted", "A bulk replay counts what the consumers have done", "ABulkReplayStopsWhenTheConsumersFailAgain",
-            (RELAY_SWITCH, "coalesce(o.claimed_by, '') not like '%/relay:%' or not exists (", "true or not exists (")),
+            (FIXES, "coalesce(o.claimed_by, '') not like '%/relay:%' or not exists (", "true or not exists (")),
     brokered("nats-connects-alone", "Who needs a server that is away does not wait for another's attempt",
              "NatsBroker.NobodyWaitsForAnothersAttemptToReachAServerThatIsAway",
              ("src/broker/nats/nats_link.cpp", "  lock.unlock();\n  auto made = connect();\n  lock.lock();\n", "  auto made = connect();\n")),
