@@ -1,5 +1,5 @@
 """Guards of what an operator does to one event; see table.py."""
-from mutant import ACTIONS, FIXES, SEND_AGAIN, SQLITE, SQLITE_ACTIONS, contract, interleaved
+from mutant import ACTIONS, FIXES, SEND_AGAIN, SQLITE, SQLITE_ACTIONS, contract, integration, interleaved
 
 
 OPERATOR_ACTIONS = [
@@ -39,6 +39,8 @@ OPERATOR_ACTIONS = [
              ((SQLITE + "operation_outcomes.sql", "      when event.status = 'pending' and event.deleted_at is not null then 'skipped'\n", ""),), "sqlite"),
     contract("bulk-resent", "What was delivered and sent again has not failed", "OperationStepContract.WhatWasDeliveredAndSentAgainIsDelivered",
              ((FIXES, "where (e ->> 'cycle')::int = i.cycle + 1 and", "where false and"),)),
+    integration("cancel-moved", "A cancelled event moves to PostgreSQL without a due time", "PostgresMove.WhatIsCancelledStaysCancelledAndIsDueWhenItWas",
+                (SQLITE + "move_outbox.sql", "iif(status = 'pending' and deleted_at is not null, null, retry_after)", "retry_after")),
     contract("run-now-key", "Nobody overtakes an event of its key", "ChangeContract.ACancelledEventLetsItsKeyGoOn",
              ((ACTIONS, "        if v_blocker is not null then\n", "        if false then\n"),)),
     contract("resend-edge", "A delivered event returns to pending only where it is recorded", "SendToContract.PlainSqlCannotSendAgain",
