@@ -2239,7 +2239,8 @@ begin
       and not exists (select from core.event_handled h
                       where h.handler_name = s.handler_name collate "C" and h.idempotency_key = v_event.idempotency_key collate "C");
     update core.outbox
-    set progress = jsonb_build_array(jsonb_build_object('handler', p_handler, 'attempts', 0, 'due', v_now)) || coalesce(v_others, '[]')
+    set progress = jsonb_build_array(jsonb_build_object('handler', p_handler, 'attempts', 0, 'due', v_now)) || coalesce(v_others, '[]'),
+        restored_at = now()
     where id = p_event_id;
     perform core.failure_history_note(p_event_id, jsonb_build_object('handler', p_handler) || case p_from
         when 'failed' then '{}'::jsonb else jsonb_build_object('failed_at', null, 'delivered_at', v_event.delivered_at) end);
@@ -3167,11 +3168,14 @@ CREATE FUNCTION core.relay_report_recorded(p_ids uuid[], p_replays bigint[], p_h
 declare
     v_answers text[];
 begin
+    insert into core.event_handled (handler_name, idempotency_key, event_id)
+    select t.handler, t.key, t.id from unnest(p_ids, p_handlers, p_keys, p_handled) as t(id, handler, key, handled)
+    where t.handled order by t.handler collate "C", t.key collate "C"
+    on conflict do nothing;
+    perform from core.outbox o where o.id = any (p_ids) order by o.id for update;
     select array_agg(r.answer order by r.place) into v_answers
     from core.relay_report(p_ids, p_replays, p_handlers, p_keys, p_handled, p_failed, p_attempts, p_errors, p_classes, p_fingerprints,
                            p_progress) with ordinality as r(answer, place);
-    -- A handler that has handled it holds no lock yet.
-    perform from core.outbox o where o.id = any (p_ids) order by o.id for update;
     for i in 1 .. cardinality(p_ids) loop
         if v_answers[i] = 'done' and p_log[i] is not null then
             perform core.attempts_record(p_log[i], '{}');

@@ -186,4 +186,102 @@ begin
 end
 $$;
 
+-- As in 0020, but what is sent again is as young as what is restored: the check under the lock with which a month is dropped asks for
+-- that, and else sees nothing of an event that was delivered long ago.
+create or replace function core.outbox_send_to(
+    p_event_id uuid, p_handler text, p_from text, p_new_generation bigint, p_actor text, p_surface text, p_reason text
+) returns jsonb
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_event    core.outbox;
+    v_actor    text := coalesce(nullif(p_actor, ''), 'sql-direct');
+    v_done     record;
+    v_now      text := to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"');
+    v_others   jsonb;
+    v_all      text[];
+    v_handled  timestamptz;
+begin
+    perform core.outbox_lock(p_event_id, p_reason);
+    select * into v_event from core.outbox where id = p_event_id;
+    if p_new_generation is null or p_new_generation < 1 then
+        raise exception 'p_new_generation: expected 1 or more, got %', coalesce(p_new_generation::text, 'null') using errcode = 'SL422';
+    elsif p_from not in ('failed', 'delivered') then
+        raise exception 'p_from: expected failed or delivered, got %', coalesce(p_from, 'null') using errcode = 'SL422';
+    elsif v_event.status <> p_from then
+        raise exception 'event % is %, only a % event can be %', p_event_id, v_event.status, p_from,
+            case p_from when 'failed' then 'replayed' else 'sent again' end using errcode = 'SL409';
+    elsif v_event.deleted_at is not null then
+        raise exception 'event % is %', p_event_id, case p_from when 'failed' then 'discarded: restore it first' else 'past its retention' end
+            using errcode = 'SL409';
+    elsif (select s.value <> 'off' from core.settings s where s.key = 'relay') then
+        raise exception 'a broker carries the deliveries, and its consumers take an event whole: replay it without a handler, or switch the relay off first'
+            using errcode = 'SL409';
+    end if;
+    select * into v_done from core.outbox_reset(array[p_event_id], p_new_generation, v_actor, p_reason, null);
+    v_all := array(select core.outbox_handlers(p_event_id));
+    if p_handler is null or p_handler <> all (v_all) then
+        raise exception 'handler: % does not subscribe to % in generation %; those that do: %', coalesce(p_handler, 'null'), v_event.event_type,
+            p_new_generation, coalesce(nullif(array_to_string(v_all, ', '), ''), 'none') using errcode = 'SL422';
+    end if;
+    delete from core.event_handled h
+    where h.handler_name = p_handler collate "C" and h.idempotency_key = v_event.idempotency_key collate "C"
+    returning h.handled_at into v_handled;
+    -- Who has not handled it, and is not meant, is set aside: with its own failure, or, where the event had one handler, the row's.
+    select jsonb_agg(jsonb_strip_nulls(coalesce(
+               (select w from jsonb_array_elements(v_event.progress) as w where w ->> 'handler' = s.handler_name),
+               case when p_from = 'failed' and v_event.progress is null and s.registered_at <= v_event.failed_at then
+                   jsonb_build_object('handler', s.handler_name, 'attempts', v_event.attempts, 'last_error', v_event.last_error,
+                                      'error_class', v_event.failure_class, 'fingerprint', v_event.fingerprint)
+               else jsonb_build_object('handler', s.handler_name, 'attempts', 0) end))
+               || jsonb_build_object('due', v_now, 'exhausted', true, 'aside', true) order by s.handler_name)
+    into v_others
+    from core.subscriptions s
+    where s.generation = p_new_generation and s.handler_name = any (v_all) and s.handler_name <> p_handler
+      and not exists (select from core.event_handled h
+                      where h.handler_name = s.handler_name collate "C" and h.idempotency_key = v_event.idempotency_key collate "C");
+    update core.outbox
+    set progress = jsonb_build_array(jsonb_build_object('handler', p_handler, 'attempts', 0, 'due', v_now)) || coalesce(v_others, '[]'),
+        restored_at = now()
+    where id = p_event_id;
+    perform core.failure_history_note(p_event_id, jsonb_build_object('handler', p_handler) || case p_from
+        when 'failed' then '{}'::jsonb else jsonb_build_object('failed_at', null, 'delivered_at', v_event.delivered_at) end);
+    insert into core.audit (actor, surface, action, event_id, reason, detail)
+    values (v_actor, p_surface, case p_from when 'failed' then 'replay' else 'resend' end, p_event_id, p_reason,
+            jsonb_build_object('cycle', v_done.cycle, 'from_generation', v_done.from_generation, 'to_generation', p_new_generation,
+                               'handler', p_handler, 'handled_at', v_handled));
+    return jsonb_build_object('cycle', v_done.cycle, 'attempts', v_done.attempts, 'from_generation', v_done.from_generation);
+end
+$$;
+
+-- As in 0017, but all rows are locked at once, in the order of their ids: those that were not handled first, and then all of them, let
+-- two reports wait for each other in a circle. The dedup rows come before, as in core.relay_report.
+create or replace function core.relay_report_recorded(
+    p_ids uuid[], p_replays bigint[], p_handlers text[], p_keys text[], p_handled boolean[], p_failed boolean[], p_attempts bigint[],
+    p_errors text[], p_classes text[], p_fingerprints text[], p_progress jsonb[], p_log jsonb[]
+) returns setof text
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_answers text[];
+begin
+    insert into core.event_handled (handler_name, idempotency_key, event_id)
+    select t.handler, t.key, t.id from unnest(p_ids, p_handlers, p_keys, p_handled) as t(id, handler, key, handled)
+    where t.handled order by t.handler collate "C", t.key collate "C"
+    on conflict do nothing;
+    perform from core.outbox o where o.id = any (p_ids) order by o.id for update;
+    select array_agg(r.answer order by r.place) into v_answers
+    from core.relay_report(p_ids, p_replays, p_handlers, p_keys, p_handled, p_failed, p_attempts, p_errors, p_classes, p_fingerprints,
+                           p_progress) with ordinality as r(answer, place);
+    for i in 1 .. cardinality(p_ids) loop
+        if v_answers[i] = 'done' and p_log[i] is not null then
+            perform core.attempts_record(p_log[i], '{}');
+        end if;
+    end loop;
+    return query select a from unnest(v_answers) with ordinality as t(a, place) order by t.place;
+end
+$$;
+
 revoke all on function core.generation_not_retired(bigint), core.channel_in(text, bigint, bigint) from public;
