@@ -115,6 +115,15 @@ Error no_such_generation(Generation generation) {
   return error;
 }
 
+Error retired_generation(Generation generation) {
+  return {ErrorCode::conflict,
+          Retry::never,
+          "generation " + std::to_string(generation) +
+              " is retired, and nobody would claim its events: name a live one, or make one live",
+          "generation",
+          {}};
+}
+
 Result<std::string> compose_channel(Generation generation, std::string_view processing_class) {
   if (generation < kFirstGeneration) return refuse("generation", "must be a whole number of at least 1");
   std::string channel = "outbox_gen_" + std::to_string(generation);

@@ -28,6 +28,8 @@ Result<Generation> parse_generation(std::string_view text, std::string_view fiel
 
 /// For whoever would publish to it: its events would wait for ever.
 Error no_such_generation(Generation generation);
+/// For whoever would send events to it.
+Error retired_generation(Generation generation);
 
 /// `outbox_gen_<N>`, or `outbox_gen_<N>_<class>` for a processing class.
 Result<std::string> compose_channel(Generation generation, std::string_view processing_class = {});

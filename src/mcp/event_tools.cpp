@@ -127,7 +127,7 @@ std::vector<Tool> event_tools() {
            {id_parameter(),
             {"handler", Type::text, true, "handler_name, one of handlers in get_dlq_event_detail"},
             why_parameter(),
-            {"to_generation", Type::integer, false, "The generation whose workers get it; left out: that of the event", 1}},
+            {"to_generation", Type::integer, false, "The generation whose workers get it; left out: that of the event, unless retired", 1}},
            sent_schema(),
            kRuns,
            resend},

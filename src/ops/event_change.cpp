@@ -5,6 +5,7 @@
 #include "core/json_object.hpp"
 #include "core/try.hpp"
 #include "ops/audit.hpp"
+#include "ops/generations.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -18,17 +19,21 @@ Result<PendingChange> pending_now(store::Administering& store, const Uuid& id) {
   return PendingChange{id, event.retry_after.value_or(event.published_at)};
 }
 
+Result<Generation> generation_for(store::Administering& store, const HandlerTarget& target, Status from) {
+  if (target.to_generation) return *target.to_generation;
+  if (from == Status::delivered) {
+    SLUICE_TRY(const auto event, store.get_event(target.event_id));
+    SLUICE_TRY(const bool retired, is_retired(store, event.generation));
+    if (!retired) return event.generation;
+  }
+  return store.default_generation();
+}
+
 Result<store::ReplayReport> send_to(store::Administering& store, const HandlerTarget& target, Status from,
                                     const store::Actor& actor) {
   SLUICE_CHECK(check_reason(actor.reason));
   if (target.handler_name.empty()) return invalid("handler", "handler must name the handler that gets the event");
-  Generation generation = target.to_generation.value_or(0);
-  if (!target.to_generation && from == Status::delivered) {
-    SLUICE_TRY(const auto event, store.get_event(target.event_id));
-    generation = event.generation;
-  } else if (!target.to_generation) {
-    SLUICE_TRY(generation, store.default_generation());
-  }
+  SLUICE_TRY(const auto generation, generation_for(store, target, from));
   return store.send_to({target.event_id, target.handler_name, from, generation}, actor);
 }
 

@@ -34,7 +34,8 @@ Result<PendingChange> cancel_event(store::Administering& store, const Uuid& id, 
 struct HandlerTarget {
   Uuid event_id;
   std::string handler_name;
-  std::optional<Generation> to_generation;  ///< none: of a delivered event its own, of a dead letter the newest live one
+  /// None: of a delivered event its own, unless that is retired; else the newest live one.
+  std::optional<Generation> to_generation;
 };
 /// A delivered event: the handler forgets that it has handled it and runs again; the others do not. Needs a reason.
 Result<store::ReplayReport> resend_event(store::Administering& store, const HandlerTarget& target,

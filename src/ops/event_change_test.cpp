@@ -72,6 +72,20 @@ TEST_F(EventChangeTest, EverythingNeedsAReason) {
   EXPECT_EQ(replay_edited(*store, {true, {}}, {id, "{}", {}, nullptr}, silent).error().field, "reason");
 }
 
+TEST_F(EventChangeTest, AResendLeavesARetiredGeneration) {
+  for (const Generation generation : {1, 2}) {
+    test::must(store->subscribe(generation, std::vector{Subscription{"a.handler", {"*"}, {}, {}}}));
+  }
+  const Uuid id = published();
+  store.deliver(id);
+  EXPECT_EQ(test::must(resend_event(*store, {id, "a.handler", {}}, kCaller)).to_generation, 1);
+  store.deliver(id);
+  store.bring_generation(1, GenerationState::retired);
+  store.bring_generation(2, GenerationState::live);
+  EXPECT_EQ(resend_event(*store, {id, "a.handler", 1}, kCaller).error().code, ErrorCode::conflict);
+  EXPECT_EQ(test::must(resend_event(*store, {id, "a.handler", {}}, kCaller)).to_generation, 2);
+}
+
 TEST_F(EventChangeTest, AnEditIsOffByDefault) {
   const auto refused = replay_edited(*store, {}, {failed(), "{}", {}, nullptr}, kCaller);
   ASSERT_FALSE(refused);

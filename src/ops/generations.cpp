@@ -152,6 +152,12 @@ Result<store::Deployment> allocate_generation(store::Administering& store, std::
 
 Result<Generation> default_generation(store::Administering& store) { return store.default_generation(); }
 
+Result<bool> is_retired(store::Administering& store, Generation generation) {
+  SLUICE_TRY(const auto all, store.deployments());
+  const store::Deployment* deployment = find(all, generation);
+  return deployment != nullptr && deployment->state == GenerationState::retired;
+}
+
 Result<store::Deployment> preview_move(store::Administering& store, Generation generation, GenerationState to) {
   SLUICE_TRY(const auto all, store.deployments());
   const store::Deployment* deployment = find(all, generation);

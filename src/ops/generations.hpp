@@ -67,6 +67,9 @@ Result<store::Deployment> allocate_generation(store::Administering& store, std::
 /// Where events go of those who name no generation: the newest live one.
 Result<Generation> default_generation(store::Administering& store);
 
+/// Nobody claims events of a retired generation.
+Result<bool> is_retired(store::Administering& store, Generation generation);
+
 /// A generation after a change, or as it was found.
 struct MovedGeneration {
   store::Deployment deployment;

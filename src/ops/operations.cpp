@@ -6,13 +6,19 @@
 #include "core/try.hpp"
 #include "ops/audit.hpp"
 #include "ops/event_query.hpp"
+#include "ops/generations.hpp"
 
 namespace sluice::ops {
 namespace {
 
 Result<Generation> target_generation(store::Administering& store, const BulkRequest& request) {
-  if (request.to_generation) return *request.to_generation;
-  return store.default_generation();
+  Generation generation = request.to_generation.value_or(0);
+  if (!request.to_generation) {
+    SLUICE_TRY(generation, store.default_generation());
+  }
+  SLUICE_TRY(const bool retired, is_retired(store, generation));
+  if (retired) return retired_generation(generation);
+  return generation;
 }
 
 std::string ids_text(const std::vector<Uuid>& ids) {

@@ -200,6 +200,16 @@ TEST_F(Operations, NothingToDoKeepsNothing) {
   EXPECT_THAT(store_.sql("select count(*) from operations"), ElementsAre("0"));
 }
 
+TEST_F(Operations, NothingIsPlannedIntoARetiredGeneration) {
+  store_.bring_generation(3, GenerationState::retired);
+  BulkRequest there;
+  there.to_generation = 3;
+  const auto refused = plan_bulk(*store_, there, kOperator, entropy());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::conflict);
+  EXPECT_THAT(refused.error().message, HasSubstr("generation 3 is retired"));
+}
+
 TEST_F(Operations, BadSettingsAreNamed) {
   EXPECT_EQ(check_settings({-1, 0, 20}).error().field, "rate");
   EXPECT_EQ(check_settings({0, -1, 20}).error().field, "canary");

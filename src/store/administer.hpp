@@ -26,7 +26,8 @@ namespace sluice::store {
 
 class Administering : public Publishing, public Observing, public Maintaining {
  public:
-  /// failed → pending in place; conflict when the event is in any other state or discarded.
+  /// failed → pending in place; conflict when the event is in any other state or discarded, or the generation is retired,
+  /// as with the next two.
   virtual Result<ReplayReport> replay(const Uuid& id, Generation new_generation, const Actor& actor) = 0;
   /// failed or delivered → pending, for this handler alone: what it has recorded as handled is set aside, and the audit
   /// keeps it. The others do not run; those of a dead letter that have not handled it stay out of attempts. conflict when
@@ -45,7 +46,8 @@ class Administering : public Publishing, public Observing, public Maintaining {
   /// Tombstones a failed event. Needs a reason.
   virtual Result<void> discard(const Uuid& id, const Actor& actor) = 0;
   /// Takes the tombstone off a discarded event, which is failed again, or off a cancelled one, which is pending again
-  /// and due when it was. Needs a reason.
+  /// and due when it was, for the handlers that subscribe by now; of a retired generation in the newest live one, and
+  /// conflict where none is live. Needs a reason.
   virtual Result<void> restore(const Uuid& id, const Actor& actor) = 0;
   /// Marks every group with this fingerprint as known, or as not known again; returns how many there are.
   /// not_found when nothing ever failed like that. Needs a reason.

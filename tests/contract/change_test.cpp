@@ -167,6 +167,69 @@ TEST_P(ChangeContract, ARestoredEventGoesFirstAgain) {
   EXPECT_THAT(ids(claim()), ElementsAre(all[0]));
 }
 
+// The only handler that it still waited for is gone.
+TEST_P(ChangeContract, ARestoredEventWaitsForNobodyWhoWithdrew) {
+  for (const bool keyed : {false, true}) {
+    SCOPED_TRACE(keyed);
+    must(store().subscribe(1, std::vector{subscription("a.handler"), subscription("b.handler")}));
+    const auto all = keyed ? publish(std::vector{a_keyed_event("k"), a_keyed_event("k")}) : std::vector{publish()};
+    SettleItem item = settle_item(claim_one(), Outcome::released());
+    HandlerProgress retried;
+    retried.handler_name = "a.handler";
+    retried.attempts = 1;
+    retried.due = must(store().now());
+    item.settlement.progress = {retried};
+    item.settlement.not_before = retried.due;
+    item.settlement.lane = "a";
+    item.handled_by = {"b.handler"};
+    must(store().settle(std::vector{item}));
+    must(store().cancel(all[0], operator_alice()));
+    must(store().unsubscribe(1, "a.handler", operator_alice()));
+    must(store().restore(all[0], operator_alice()));
+    EXPECT_THAT(event(all[0]).progress, IsEmpty());
+    ClaimRequest request = request_for("w1");
+    request.handlers = {"b.handler"};
+    const auto claimed = claim(request);
+    ASSERT_THAT(ids(claimed), ElementsAre(all[0]));
+    deliver(claimed[0]);
+    if (keyed) deliver(claim_one());
+  }
+}
+
+// In its own generation nobody would claim it, and what follows in its key would wait for it in every other.
+TEST_P(ChangeContract, ARestoredEventLeavesARetiredGeneration) {
+  must(store().subscribe(1, std::vector{subscription("a.handler")}));
+  must(store().subscribe(2, std::vector{subscription("a.handler")}));
+  const Uuid first = publish(a_keyed_event("k"));
+  must(store().cancel(first, operator_alice()));
+  replace_first_generation();
+  NewEvent second = a_keyed_event("k");
+  second.generation = 2;
+  second.channel = "outbox_gen_2";
+  publish(second);
+  must(store().restore(first, operator_alice()));
+  EXPECT_EQ(event(first).channel, "outbox_gen_2");
+  EXPECT_THAT(must(store().audit_of(first)).back().detail, HasSubstr("to_generation"));
+  ClaimRequest request = request_for("w1");
+  request.generation = 2;
+  const auto claimed = claim(request);
+  ASSERT_THAT(ids(claimed), ElementsAre(first));
+  deliver(claimed[0]);
+  EXPECT_THAT(ids(claim(request)), ElementsAre(second.envelope.event_id()));
+}
+
+TEST_P(ChangeContract, NothingIsRestoredWhereNoGenerationIsLive) {
+  const Uuid dead = failed_event();
+  const Uuid id = publish();
+  must(store().cancel(id, operator_alice()));
+  must(store().discard(dead, operator_alice()));
+  replace_first_generation();
+  must(store().move_generation(2, GenerationState::draining, operator_alice()));
+  refused(store().restore(id, operator_alice()), ErrorCode::conflict, "generation 1 is retired");
+  EXPECT_TRUE(event(id).deleted_at);
+  must(store().restore(dead, operator_alice()));
+}
+
 TEST_P(ChangeContract, RetentionRemovesACancelledEvent) {
   const Uuid id = publish();
   must(store().cancel(id, operator_alice()));

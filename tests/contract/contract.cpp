@@ -52,6 +52,15 @@ Uuid StoreContract::delivered_event(const NewEvent& event) {
   return id;
 }
 
+void StoreContract::replace_first_generation() {
+  for (const Generation generation : {1, 2}) {
+    must(store().allocate_generation(generation, "", operator_alice()));
+    must(store().move_generation(generation, GenerationState::live, operator_alice()));
+  }
+  must(store().move_generation(1, GenerationState::draining, operator_alice()));
+  must(store().move_generation(1, GenerationState::retired, operator_alice()));
+}
+
 SettleItem settle_item(const ClaimedEvent& claimed, const Outcome& outcome, const RetryPolicy& policy) {
   SettleItem item;
   item.claim = claimed.claim;

@@ -67,6 +67,8 @@ class StoreContract : public testing::TestWithParam<std::string> {
   /// Claims the event, which must be the only one that is due, and fails it for good.
   void fail_once(const Uuid& id);
   Uuid delivered_event(const NewEvent& event = an_event());
+  /// Generation 1 is retired, generation 2 is live.
+  void replace_first_generation();
 
   /// The newest entry of the event's audit.
   std::string last_action(const Uuid& id) { return must(store().audit_of(id)).back().action; }

@@ -154,6 +154,42 @@ TEST_P(OperationStepContract, WhatFailedAndWasReplayedByHandHasFailedAgain) {
   EXPECT_THAT(item_states(operation), ElementsAre("failed_again"));
 }
 
+TEST_P(OperationStepContract, WhatWasDeliveredAndSentAgainIsDelivered) {
+  must(store().subscribe(1, std::vector{subscription("a.handler")}));
+  const Uuid id = failed_event();
+  const Uuid operation = started().id;
+  advance(operation);
+  deliver(claim_one());
+  must(store().send_to({id, "a.handler", Status::delivered, 1}, operator_alice()));
+  EXPECT_EQ(hold(operation).progress.counts.delivered, 1);
+  EXPECT_THAT(item_states(operation), ElementsAre("delivered"));
+}
+
+TEST_P(OperationStepContract, ACancelledEventIsSkipped) {
+  const Uuid id = failed_event();
+  const Uuid operation = started().id;
+  advance(operation);
+  must(store().cancel(id, operator_alice()));
+  const OperationRecord seen = hold(operation);
+  EXPECT_EQ(seen.progress.counts.skipped, 1);
+  EXPECT_EQ(next_step(seen.progress, must(store().now())).what, OperationStep::What::finish);
+}
+
+TEST_P(OperationStepContract, AReplayIntoARetiredGenerationStops) {
+  failed_events(2);
+  const Uuid id = started().id;
+  advance(id, 1);
+  deliver(claim_one());
+  replace_first_generation();
+  expect_error(store().advance_operation(id, "e1", 1, must(store().now())), ErrorCode::conflict, "is retired");
+  const OperationRecord stopped = hold(id);
+  EXPECT_EQ(stopped.progress.state, OperationState::stopped);
+  EXPECT_THAT(stopped.note, testing::HasSubstr("generation 1 is retired"));
+  EXPECT_EQ(stopped.progress.counts.delivered, 1);
+  EXPECT_TRUE(stopped.ended_at);
+  EXPECT_THAT(must(store().runnable_operations("e1")), IsEmpty());
+}
+
 TEST_P(OperationStepContract, AnEventThatIsGoneIsSkipped) {
   const auto failed = failed_events(2);
   const Uuid id = started().id;

@@ -154,6 +154,22 @@ TEST_P(SendToContract, NotWhileABrokerCarriesTheDeliveries) {
           "a broker carries the deliveries");
 }
 
+TEST_P(SendToContract, NothingGoesToARetiredGeneration) {
+  const Uuid delivered = handled_by_both();
+  const Uuid dead = half_failed();
+  replace_first_generation();
+  refused(store().send_to({delivered, "billing.meter", Status::delivered, 1}, operator_alice()), ErrorCode::conflict,
+          "generation 1 is retired");
+  refused(store().send_to({dead, "billing.meter", Status::failed, 1}, operator_alice()), ErrorCode::conflict,
+          "generation 1 is retired");
+  refused(store().replay(dead, 1, operator_alice()), ErrorCode::conflict, "generation 1 is retired");
+  refused(store().replay_edited({dead, "{}", 1, 100'000}, operator_alice()), ErrorCode::conflict,
+          "generation 1 is retired");
+  EXPECT_EQ(event(delivered).status, Status::delivered);
+  EXPECT_EQ(event(dead).status, Status::failed);
+  must(store().replay(dead, 2, operator_alice()));
+}
+
 TEST_P(SendToContract, PlainSqlCannotSendAgain) {
   handled_by_both();
   EXPECT_FALSE(harness().raw_sql("update {outbox} set status = 'pending', retry_after = {now}"));

@@ -50,6 +50,13 @@ begin
     raise exception 'core.audit is append-only' using errcode = 'SL403';
 end
 $$;
+CREATE FUNCTION core.channel_in(p_channel text, p_from bigint, p_to bigint) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select case when p_channel = 'outbox_gen_' || p_from or p_channel like 'outbox\_gen\_' || p_from || '\_%'
+                then 'outbox_gen_' || p_to || substr(p_channel, length('outbox_gen_' || p_from) + 1)
+                else p_channel end
+$$;
 CREATE FUNCTION core.claim_cursor_advance(p_group text, p_generation bigint, p_interests text[]) RETURNS TABLE(low bigint, first_open bigint, upto bigint, busy boolean)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -647,6 +654,17 @@ begin
     return v_row;
 end
 $$;
+CREATE FUNCTION core.generation_not_retired(p_generation bigint) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if exists (select from core.deployments d where d.generation = p_generation and d.state = 'retired') then
+        raise exception 'generation % is retired, and nobody would claim its events: name a live one, or make one live', p_generation
+            using errcode = 'SL409';
+    end if;
+end
+$$;
 CREATE FUNCTION core.generation_publishers(p_generation bigint) RETURNS TABLE(pid integer, gid text, username text, application text, since timestamp with time zone)
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1049,6 +1067,9 @@ begin
                           and not exists (
                             select from core.event_handled h
                             where h.handler_name = s.handler_name and h.idempotency_key = o.idempotency_key))) then 'delivered'
+                    when o.status = 'pending' and o.deleted_at is not null then 'skipped'
+                    when exists (select from jsonb_array_elements(o.failure_history) as e
+                                 where (e ->> 'cycle')::int = i.cycle + 1 and e ->> 'delivered_at' is not null) then 'delivered'
                     when (o.status = 'failed' and o.claim_seq > i.claim_seq) or core.last_cycle(o.failure_history) > i.cycle
                     then 'failed_again' end as outcome
         from core.operation_items i left join core.outbox o on o.id = i.event_id
@@ -1067,6 +1088,13 @@ begin
         failed_again = failed_again + v_failed_again, skipped = skipped + v_gone
     where id = p_id
     returning * into v_operation;
+    if v_operation.state = 'running' and v_operation.taken < v_operation.total and exists (
+        select from core.deployments d where d.generation = v_operation.to_generation and d.state = 'retired') then
+        update core.operations
+        set state = 'stopped', note = format('generation %s is retired: plan the rest again', to_generation), ended_at = now(), lease_until = null
+        where id = p_id
+        returning * into v_operation;
+    end if;
     return v_operation;
 end
 $$;
@@ -2088,6 +2116,7 @@ CREATE FUNCTION core.outbox_reset(p_ids uuid[], p_new_generation bigint, p_actor
 declare
     v_most int := greatest(coalesce((select s.value::int from core.settings s where s.key = 'failure_history_max'), 50), 2);
 begin
+    perform core.generation_not_retired(p_new_generation);
     perform from core.failure_groups c
     where c.id in (select o.group_id from core.outbox o where o.id = any (p_ids)) order by c.id for update;
     update core.failure_groups c
@@ -2104,9 +2133,7 @@ begin
             first_failed_at = null, failed_at = null, group_id = null, claimed_at = null, claimed_by = null, retry_after = now(),
             delivered_at = null, progress = null, lane = '',
             failure_history = core.failure_history_after(o, p_new_generation, p_actor, p_reason, p_operation, v_most),
-            channel = case when o.channel = 'outbox_gen_' || o.generation or o.channel like 'outbox\_gen\_' || o.generation || '\_%'
-                           then 'outbox_gen_' || p_new_generation || substr(o.channel, length('outbox_gen_' || o.generation) + 1)
-                           else o.channel end
+            channel = core.channel_in(o.channel, o.generation, p_new_generation)
         where o.id = any (p_ids)
         returning o.id)
     select old.id, old.cycle, old.attempts, old.generation from old join moved on moved.id = old.id;
@@ -2212,7 +2239,8 @@ begin
       and not exists (select from core.event_handled h
                       where h.handler_name = s.handler_name collate "C" and h.idempotency_key = v_event.idempotency_key collate "C");
     update core.outbox
-    set progress = jsonb_build_array(jsonb_build_object('handler', p_handler, 'attempts', 0, 'due', v_now)) || coalesce(v_others, '[]')
+    set progress = jsonb_build_array(jsonb_build_object('handler', p_handler, 'attempts', 0, 'due', v_now)) || coalesce(v_others, '[]'),
+        restored_at = now()
     where id = p_event_id;
     perform core.failure_history_note(p_event_id, jsonb_build_object('handler', p_handler) || case p_from
         when 'failed' then '{}'::jsonb else jsonb_build_object('failed_at', null, 'delivered_at', v_event.delivered_at) end);
@@ -2407,6 +2435,7 @@ CREATE FUNCTION core.outbox_tombstone(p_event_id uuid, p_discard boolean, p_acto
 declare
     v_event core.outbox;
     v_due   timestamptz;
+    v_from  bigint;
 begin
     perform core.outbox_lock(p_event_id, p_reason);
     select * into v_event from core.outbox where id = p_event_id;
@@ -2423,16 +2452,30 @@ begin
         v_due := (select (a.detail ->> 'due')::timestamptz from core.audit a
                   where a.event_id = p_event_id and a.action = 'cancel' order by a.id desc limit 1);
         v_due := greatest(coalesce(v_due, v_event.retry_after, now()), now());
+        v_from := v_event.generation;
+        if exists (select from core.deployments d where d.generation = v_from and d.state = 'retired') then
+            v_event.generation := core.default_generation();
+            perform core.generation_not_retired(v_event.generation);
+            v_event.channel := core.channel_in(v_event.channel, v_from, v_event.generation);
+        end if;
+        v_event.lane := '';
+        v_event.progress := (
+            select jsonb_agg(e.w order by e.place)
+            from jsonb_array_elements(v_event.progress) with ordinality as e(w, place)
+            where exists (select from core.subscriptions s
+                          where s.generation = v_event.generation and s.handler_name = e.w ->> 'handler'));
     end if;
     insert into core.audited values (pg_current_xact_id()::text::bigint);
     update core.outbox
     set deleted_at = case when p_discard then now() end, restored_at = case when p_discard then restored_at else now() end,
-        retry_after = coalesce(v_due, retry_after)
+        retry_after = coalesce(v_due, retry_after), lane = v_event.lane, progress = v_event.progress,
+        generation = v_event.generation, channel = v_event.channel
     where id = p_event_id;
     delete from core.audited where xid = pg_current_xact_id()::text::bigint;
-    insert into core.audit (actor, surface, action, event_id, reason)
+    insert into core.audit (actor, surface, action, event_id, reason, detail)
     values (coalesce(nullif(p_actor, ''), 'sql-direct'), p_surface, case when p_discard then 'discard' else 'restore' end, p_event_id,
-            p_reason);
+            p_reason, case when v_event.generation <> v_from
+                           then jsonb_build_object('from_generation', v_from, 'to_generation', v_event.generation) else '{}' end);
     if v_event.status = 'pending' then
         perform pg_notify(v_event.channel, '');
     end if;
@@ -3125,11 +3168,14 @@ CREATE FUNCTION core.relay_report_recorded(p_ids uuid[], p_replays bigint[], p_h
 declare
     v_answers text[];
 begin
+    insert into core.event_handled (handler_name, idempotency_key, event_id)
+    select t.handler, t.key, t.id from unnest(p_ids, p_handlers, p_keys, p_handled) as t(id, handler, key, handled)
+    where t.handled order by t.handler collate "C", t.key collate "C"
+    on conflict do nothing;
+    perform from core.outbox o where o.id = any (p_ids) order by o.id for update;
     select array_agg(r.answer order by r.place) into v_answers
     from core.relay_report(p_ids, p_replays, p_handlers, p_keys, p_handled, p_failed, p_attempts, p_errors, p_classes, p_fingerprints,
                            p_progress) with ordinality as r(answer, place);
-    -- A handler that has handled it holds no lock yet.
-    perform from core.outbox o where o.id = any (p_ids) order by o.id for update;
     for i in 1 .. cardinality(p_ids) loop
         if v_answers[i] = 'done' and p_log[i] is not null then
             perform core.attempts_record(p_log[i], '{}');

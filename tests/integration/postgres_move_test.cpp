@@ -63,6 +63,22 @@ TEST_F(PostgresMove, WhatIsWrittenMeanwhileIsNoted) {
   EXPECT_THAT(touched, testing::IsSupersetOf({"outbox", "attempts", "event_handled", "audit"}));
 }
 
+// PostgreSQL counts what has a due time as waiting.
+TEST_F(PostgresMove, WhatIsCancelledStaysCancelledAndIsDueWhenItWas) {
+  store::NewEvent later = an_event();
+  later.delay = 1h;
+  const Uuid id = publish(later);
+  const auto due = sure(from_->get_event(id)).retry_after;
+  sure(from_->cancel(id, {"bob", "cli", "not yet"}));
+  const auto report = move();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_TRUE(sure(to_->get_event(id)).deleted_at);
+  EXPECT_EQ(sure(to_->get_event(id)).retry_after, std::nullopt);
+  EXPECT_EQ(sure(to_->due_backlog()).count, 0);
+  sure(to_->restore(id, {"bob", "cli", "after all"}));
+  EXPECT_EQ(sure(to_->get_event(id)).retry_after, due);
+}
+
 TEST_F(PostgresMove, EverythingIsThereAndGoesOn) {
   const Uuid delivered = publish();
   settle(*from_, claim(*from_).front(), Outcome::handled(), {"tests.all"});

@@ -235,6 +235,37 @@ TEST_F(HeldPartitions, ByDeadLettersUntilTheSweepHasTakenThem) {
   EXPECT_THAT(dropped(), testing::Contains(oldest));
 }
 
+// Between the check of the whole month and the lock under which it is dropped an operator sends one of its events
+// again.
+TEST_F(HeldPartitions, ByWhatIsSentAgainMeanwhile) {
+  ASSERT_TRUE(store->subscribe(1, std::vector{Subscription{"a.handler", {"*"}, {}, {}}}));
+  const auto claimed = claim(*store);
+  deliver(*store, claimed);
+  age("53 days");
+  const Uuid id = claimed.front().envelope.event_id();
+  // Longer than it takes to send it.
+  session.must(
+      "alter function core.partition_upkeep(interval, interval, interval, interval, int, boolean, text, text, text) "
+      "set lock_timeout = '60s'");
+  SqlSession sender{database.url()};
+  sender.must("begin; select core.outbox_send_to('" + id.to_string() +
+              "', 'a.handler', 'delivered', 1, 'alice', 'sql', 'lost')");
+  std::vector<std::string> names;
+  std::jthread keeper{[&] { names = dropped(); }};
+  const auto waits_for_the_lock = [&] {
+    return session
+               .must(
+                   "select count(*) from pg_locks l join pg_database d on d.oid = l.database and d.datname = "
+                   "current_database() where l.relation = 'core.outbox'::regclass and not l.granted")
+               .value() == "1";
+  };
+  while (!waits_for_the_lock()) continue;
+  sender.must("commit");
+  keeper.join();
+  EXPECT_THAT(names, testing::Not(testing::Contains(oldest)));
+  EXPECT_EQ(status(id), "pending 1");
+}
+
 TEST_F(Partitions, AHeldTableIsTriedAgain) {
   SqlSession other{database.url()};
   other.must("begin; select count(*) from core.outbox");

@@ -1,6 +1,8 @@
 // What somebody with nothing but psql sees: plain inserts, NOTIFY, core.outbox_publish, refusals.
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "core/status.hpp"
 #include "tests/support/postgres_database.hpp"
 
@@ -36,6 +38,36 @@ TEST_F(PostgresSqlSurface, AReplayRingsTheChannelAndNamesNoEvent) {
   const auto notification = listener.wait_notification();
   ASSERT_TRUE(notification);
   EXPECT_EQ(notification->payload, "");
+}
+
+// Two reports of the same events, each with the other one handled, would else wait for each other.
+TEST_F(PostgresSqlSurface, AReportLocksItsEventsInTheOrderOfTheirIds) {
+  const auto add = [&](const std::string& id) {
+    session.must(insert(", id, status, claimed_by", ", '" + id + "', 'delivered', 'host/relay:nats/0'"));
+  };
+  const std::string first = "00000000-0000-7000-8000-000000000001";
+  const std::string second = "00000000-0000-7000-8000-000000000002";
+  add(first);
+  add(second);
+  SqlSession holder{database.url()};
+  holder.must("begin; select from core.outbox where id = '" + first + "' for update");
+  SqlSession reporter{database.url()};
+  const std::jthread reporting{[&] {
+    reporter.must(
+        "select core.relay_report_recorded(array['" + first + "', '" + second +
+        "']::uuid[], '{0,0}', '{a.b,a.b}', '{k1,k2}', '{true,false}', '{false,false}', '{0,1}', '{\"\",e}', "
+        "'{\"\",E}', '{\"\",f}', array['{}', '{\"handler\": \"a.b\"}']::jsonb[], array[null, null]::jsonb[])");
+  }};
+  const auto waits = [&] {
+    return session
+               .must(
+                   "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = "
+                   "'Lock'")
+               .value() == "1";
+  };
+  while (!waits()) continue;
+  EXPECT_EQ(session.run("select from core.outbox where id = '" + second + "' for update nowait").sqlstate, "");
+  holder.must("commit");
 }
 
 TEST_F(PostgresSqlSurface, DefaultsFillTheRest) {

@@ -3,7 +3,7 @@
 A text stands in its file exactly once.
 `control` is a test of the same program that still passes: without it, SQL that cannot be read would look like a guard.
 """
-from mutant import (ACTIONS, CLAIM, GENERATIONS, OPERATIONS, ORDERING, PATROL, PG, PUBLISH, RETENTION, RULES, SETTLE, SQLITE, SUBSCRIPTIONS, TRIAGE, Mutant,
+from mutant import (ACTIONS, CLAIM, FIXES, GENERATIONS, OPERATIONS, ORDERING, PATROL, PG, PUBLISH, RETENTION, RULES, SETTLE, SQLITE, SUBSCRIPTIONS, TRIAGE, Mutant,
                     contract, integration, interleaved)
 from table_actions import OPERATOR_ACTIONS
 from table_brokers import BROKERS
@@ -272,7 +272,7 @@ GATES = [
     contract("plan-moved", "An operation does not start on events that have moved since its plan", "OperationContract.ASetThatMovedCannotStart",
              ((OPERATIONS, "    if v_moved > 0 then", "    if false then"),)),
     contract("operation-lease", "One process carries an operation out", "OperationStepContract.OneExecutorAtATime",
-             ((OPERATIONS, "elsif v_live and v_operation.executor <> p_executor and v_operation.lease_until > now() then", "elsif false then"),)),
+             ((FIXES, "elsif v_live and v_operation.executor <> p_executor and v_operation.lease_until > now() then", "elsif false then"),)),
     contract("acknowledged-silent", "An acknowledged dead letter no longer counts as one that needs review",
              "TriageContract.AcknowledgedDeadLettersAreNotCountedAsOpen",
              ((PG + "sql/query/dead_unacknowledged.sql", "          and o.failed_at > coalesce(c.acknowledged_at, '-infinity')\n", ""),)),

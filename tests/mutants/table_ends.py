@@ -1,5 +1,5 @@
 """Guards of ends: what outlives an expiry, a crash, another process; see table.py."""
-from mutant import OPERATIONS, PG, SETTLE, Mutant, contract, integration
+from mutant import FIXES, PG, SETTLE, Mutant, contract, integration
 
 
 ENDS = [
@@ -31,7 +31,7 @@ ENDS = [
                 (PG + "postgres_maintain.cpp", "if (group.used >= lately)", "if (group.used < lately)")),
     contract("operation-count", "Events in flight are counted after an operation has ended",
              "OperationStepContract.EventsInFlightAreCountedAfterAPauseACancelAndAStop",
-             ((OPERATIONS, "    if v_operation.state = 'planned' then\n        return v_operation;\n    elsif v_live",
+             ((FIXES, "    if v_operation.state = 'planned' then\n        return v_operation;\n    elsif v_live",
                "    if not v_live then\n        return v_operation;\n    elsif v_live"),)),
     Mutant("checkpoint-alone", "Nobody checkpoints while another process writes", "sqlite_store_test", "Checkpoints.NobodyCheckpointsWhileAnotherWrites",
            (("src/store/sqlite/database.cpp", "kCheckpointPages && checkpoint_lock_.try_alone())", "kCheckpointPages && (checkpoint_lock_.try_alone() || true))"),)),

@@ -1,5 +1,5 @@
 """The guards of partitions, in the form of table.py."""
-from mutant import ACTIONS, CLAIM, RETENTION, SETTLE, integration
+from mutant import ACTIONS, CLAIM, FIXES, RETENTION, SETTLE, integration
 
 MONTHS = "src/store/postgres/sql/migration/0013_partitions.sql"
 BEGIN = "src/store/postgres/sql/admin/partition_begin.sql"
@@ -22,6 +22,8 @@ PARTITIONS = [
                  "o.ctid = any (p_tids) and o.occurred_at >= p_from and o.occurred_at <= p_to\n          and")),
     integration("partition-held-pending", "A month with something pending is not dropped", "HeldPartitions.ByWhatIsPending",
                 (ACTIONS, "from %s o where (o.status in (''pending'', ''in_flight'') and o.deleted_at is null) or o.delivered_at", "from %s o where o.delivered_at")),
+    integration("partition-held-resent", "A month with something that is sent again meanwhile is not dropped", "HeldPartitions.ByWhatIsSentAgainMeanwhile",
+                (FIXES, ",\n        restored_at = now()\n    where id = p_event_id;\n    perform core.failure_history_note", "\n    where id = p_event_id;\n    perform core.failure_history_note")),
     integration("partition-held-dead", "A month with dead letters is not dropped", "HeldPartitions.ByDeadLettersUntilTheSweepHasTakenThem",
                 (ACTIONS, "    if v_held <> '0' then\n", "    if v_held < '0' then\n")),
     integration("partition-held-young", "A month with something young is not dropped", "HeldPartitions.ByWhatIsNotOldEnough",

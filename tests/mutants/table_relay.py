@@ -1,5 +1,5 @@
 """Guards of the relay: what a broker carries is delivered once and in order; see table.py."""
-from mutant import ACTIONS, CLAIM, PG, RULES, RELAY, RELAY_SWITCH, SQLITE_ACTIONS, Mutant, brokered, contract, integration, interleaved, relayed
+from mutant import ACTIONS, CLAIM, FIXES, PG, RULES, RELAY, RELAY_SWITCH, SQLITE_ACTIONS, Mutant, brokered, contract, integration, interleaved, relayed
 
 
 RELAYS = [
@@ -52,12 +52,15 @@ RELAYS = [
                 (PG + "postgres_store_impl.hpp", "return events.empty() && !view.looked_up_to; }", "return false; }"), outcome="timeout"),
     interleaved("relay-report-answer", "What is answered done is written", "ReportsOfConsumers",
                 (RELAY, "if p_failed[i] and v_event.status = 'delivered' then", "if false then"), orders="60"),
+    integration("relay-report-order", "A report locks its events in the order of their ids",
+                "PostgresSqlSurface.AReportLocksItsEventsInTheOrderOfTheirIds",
+                (FIXES, "    perform from core.outbox o where o.id = any (p_ids) order by o.id for update;\n", "")),
     relayed("relay-told-later", "What was committed while the broker was away is told when it is back",
             "WhatWasCommittedWhileTheBrokerWasAwayIsToldWhenItIsBack",
             ("src/runtime/broker_claims.cpp", "if (!claims_.settle(items_)) claims_.settle_later(std::move(items_));",
              "static_cast<void>(claims_.settle(items_));"), outcome="timeout"),
     relayed("relay-replay-counted", "A bulk replay counts what the consumers have done", "ABulkReplayStopsWhenTheConsumersFailAgain",
-            (RELAY_SWITCH, "coalesce(o.claimed_by, '') not like '%/relay:%' or not exists (", "true or not exists (")),
+            (FIXES, "coalesce(o.claimed_by, '') not like '%/relay:%' or not exists (", "true or not exists (")),
     brokered("nats-connects-alone", "Who needs a server that is away does not wait for another's attempt",
              "NatsBroker.NobodyWaitsForAnothersAttemptToReachAServerThatIsAway",
              ("src/broker/nats/nats_link.cpp", "  lock.unlock();\n  auto made = connect();\n  lock.lock();\n", "  auto made = connect();\n")),

@@ -42,6 +42,8 @@ struct Reset {
 };
 
 Result<ReplayReport> reset(Connection& connection, const EventRecord& event, const Reset& to, const Actor& actor) {
+  SLUICE_TRY(const bool retired, is_retired(connection, to.generation));
+  if (retired) return retired_generation(to.generation);
   SLUICE_TRY(auto cycle, connection.first(sql::next_cycle, {{":id", event.envelope.event_id()}},
                                           [](Row& row) { return static_cast<int>(row.integer()); }));
   SLUICE_CHECK(connection.run(sql::replay, {{":new_generation", to.generation},
@@ -52,6 +54,17 @@ Result<ReplayReport> reset(Connection& connection, const EventRecord& event, con
                                             {":id", event.envelope.event_id()},
                                             {":from", name(event.status)}}));
   return ReplayReport{event.envelope.event_id(), cycle.value_or(1), event.attempts, event.generation, to.generation};
+}
+
+/// Where a cancelled event goes when it is restored: none, it stays in its generation.
+Result<std::optional<Generation>> new_home(Connection& connection, const EventRecord& event) {
+  if (event.status != Status::pending) return std::optional<Generation>{};
+  SLUICE_TRY(const bool left, is_retired(connection, event.generation));
+  if (!left) return std::optional<Generation>{};
+  SLUICE_TRY(const auto home, default_generation(connection));
+  SLUICE_TRY(const bool retired, is_retired(connection, home));
+  if (retired) return retired_generation(home);
+  return std::optional{home};
 }
 
 JsonObject replay_detail(const ReplayReport& report) {
@@ -270,8 +283,11 @@ Result<void> SqliteStore::restore(const Uuid& id, const Actor& actor) {
     if (event.status != Status::failed && !pending) return in_wrong_state(event, Status::failed, "restored");
     if (!event.deleted_at) return conflict(event, pending ? "is not cancelled" : "is not discarded");
     const Timestamp now = clock_();
-    SLUICE_CHECK(connection.run(sql::restore, {{":now", now}, {":id", id}}));
-    return record_audit(connection, actor, {now, "restore", id});
+    SLUICE_TRY(const auto home, new_home(connection, event));
+    SLUICE_CHECK(connection.run(sql::restore, {{":now", now}, {":generation", home}, {":id", id}}));
+    JsonObject detail;
+    if (home) detail.number("from_generation", event.generation).number("to_generation", *home);
+    return record_audit(connection, actor, {now, "restore", id, detail.str()});
   });
   if (restored) bell_->notify();
   return restored;

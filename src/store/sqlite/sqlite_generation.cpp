@@ -28,6 +28,16 @@ std::string detail(Generation generation) { return "{\"generation\":" + std::to_
 
 }  // namespace
 
+Result<bool> is_retired(Connection& connection, Generation generation) {
+  SLUICE_TRY(const auto deployment, find(connection, generation));
+  return deployment && deployment->state == GenerationState::retired;
+}
+
+Result<Generation> default_generation(Connection& connection) {
+  SLUICE_TRY(auto newest, connection.first(sql::deployment_default, {}, [](Row& row) { return row.integer(); }));
+  return newest.value_or(kFirstGeneration);
+}
+
 Result<std::vector<Deployment>> SqliteStore::deployments() {
   return database_->read([&](Connection& connection) -> Result<std::vector<Deployment>> {
     std::vector<Deployment> all;
@@ -120,10 +130,7 @@ Result<bool> SqliteStore::generation_exists(Generation generation) {
 }
 
 Result<Generation> SqliteStore::default_generation() {
-  return database_->read([&](Connection& connection) -> Result<Generation> {
-    SLUICE_TRY(auto newest, connection.first(sql::deployment_default, {}, [](Row& row) { return row.integer(); }));
-    return newest.value_or(kFirstGeneration);
-  });
+  return database_->read([](Connection& connection) { return sqlite::default_generation(connection); });
 }
 
 }  // namespace sluice::store::sqlite

@@ -134,7 +134,25 @@ Result<std::int64_t> change(Connection& connection, const OperationRecord& opera
     case OperationKind::restore:
       break;
   }
-  return connection.run(sql::restore, {{":now", now}, {":id", event_id}});
+  return connection.run(sql::restore, {{":now", now}, {":generation", std::nullopt}, {":id", event_id}});
+}
+
+Result<bool> goes_nowhere(Connection& connection, const OperationRecord& operation) {
+  if (!operation.to_generation) return false;
+  return is_retired(connection, *operation.to_generation);
+}
+
+// What is left of a replay into a generation that is retired now would wait there for ever.
+Result<OperationRecord> stopped_if_retired(Connection& connection, OperationRecord operation, Timestamp now) {
+  const OperationProgress& progress = operation.progress;
+  if (progress.state != OperationState::running || progress.counts.remaining() == 0) return operation;
+  SLUICE_TRY(const bool nowhere, goes_nowhere(connection, operation));
+  if (!nowhere) return operation;
+  operation.progress.state = OperationState::stopped;
+  operation.note = "generation " + std::to_string(*operation.to_generation) + " is retired: plan the rest again";
+  operation.ended_at = now;
+  SLUICE_CHECK(save(connection, operation));
+  return operation;
 }
 
 }  // namespace
@@ -242,7 +260,8 @@ Result<OperationRecord> SqliteStore::hold_operation(const Uuid& id, const std::s
                    "operation_id",
                    {}};
     }
-    return count_outcomes(connection, id);
+    SLUICE_TRY(auto counted, count_outcomes(connection, id));
+    return stopped_if_retired(connection, std::move(counted), now);
   });
 }
 
@@ -253,6 +272,8 @@ Result<OperationRecord> SqliteStore::advance_operation(const Uuid& id, const std
     const Timestamp now = clock_();
     auto operation = held_operation(connection, id, executor, now);
     if (!operation || limit < 1) return operation;
+    SLUICE_TRY(const bool nowhere, goes_nowhere(connection, *operation));
+    if (nowhere) return retired_generation(*operation->to_generation);
     const bool replays = operation->progress.kind == OperationKind::replay;
     SLUICE_TRY(auto items, next_items(connection, *operation, limit));
     std::vector<Mark> marks;

@@ -37,6 +37,10 @@ Error wrong_state(const OperationRecord& operation, std::string_view rule);
 Result<OperationRecord> held_operation(Connection& connection, const Uuid& id, const std::string& executor,
                                        Timestamp now);
 
+Result<bool> is_retired(Connection& connection, Generation generation);
+/// The newest live one, else the first.
+Result<Generation> default_generation(Connection& connection);
+
 /// Whether the events of its set have to be discarded ones.
 bool takes_discarded(OperationKind kind);
 

@@ -42,7 +42,7 @@ begin
         core.attempts_record(jsonb, uuid[]), core.attempts_sweep(interval, int), core.histogram_add(text, text),
         core.outbox_check_edge(uuid, text, text, bigint, boolean, boolean, boolean, boolean),
         core.outbox_check_tombstone(uuid, text, timestamptz, boolean, boolean), core.outbox_lock(uuid, text), core.outbox_must_wait(uuid, text, boolean, text, text), core.failure_history_note(uuid, jsonb),
-        core.outbox_handlers(uuid)
+        core.outbox_handlers(uuid), core.generation_not_retired(bigint), core.channel_in(text, bigint, bigint)
         to sluice_owner;
     -- To see since when other users' transactions are open; where this is not ours to give, their locks have to do.
     begin
