@@ -80,6 +80,7 @@ declare
     v_rows   bigint;
     v_top    bigint;
     v_first  bigint;
+    v_hidden bigint;
     v_keyed  boolean;
     v_ids    uuid[];
     v_seqs   bigint[];
@@ -157,6 +158,7 @@ begin
                 v_parked := core.outbox_park(array[v_ids[i]]);
                 if cardinality(v_parked) = 0 then
                     v_held := least(v_held, v_seqs[i]);
+                    v_hidden := least(v_hidden, v_seqs[i]);
                 end if;
                 v_parks := v_parks + 1;
                 if v_parks = c_parks then
@@ -186,6 +188,7 @@ begin
     where c.group_key = p_group;
     perform core.key_floor_advance(v_last);
     low := v_row.low;
+    first_open := least(first_open, v_hidden);
     upto := v_last;
     busy := false;
     return next;

@@ -241,6 +241,42 @@ TEST_F(PostgresRescan, AfterADearLookWhatWasCommittedLateIsLookedForFurtherBack)
   EXPECT_EQ(claim(*store).get(), 1U);
 }
 
+// A rescan holds what it cannot park until it ends, because the settle of the event before it is under way. That settle
+// names the next event of the key, and whoever claims it by its name passes over what is held: the rescan has to take
+// it itself.
+TEST_F(PostgresRescan, WhatItHeldWhileASettleEndedItTakesItself) {
+  const auto store = open();
+  const std::string of_one_key =
+      "insert into core.outbox (event_type, source, generation, payload, ordering_key) values ('a', 'worlds', 1, '{}', "
+      "'k')";
+  session.must("select core.subscribe(1, array['a.h'], '[[\"a\"]]', array[null]::text[], array[null]::text[])");
+  session.must(of_one_key);
+  ASSERT_EQ(claim(*store).get(), 1U);
+  for (int i = 0; i < 2; ++i) session.must(of_one_key);
+  SqlSession settling{database.url()};
+  settling.must("begin");
+  EXPECT_EQ(
+      settling
+          .must("select r.next_seq - o.seq from core.outbox o, core.outbox_acknowledge(array[o.ctid], o.occurred_at, "
+                "o.occurred_at, array[o.id], array[o.claim_seq], '{}', '{}', (select value::bigint from core.settings "
+                "where key = 'subscriptions_version'), true, true) r where o.status = 'in_flight'")
+          .value(),
+      "1");
+  session.must(
+      "create or replace function core.key_floor_advance(p_last bigint) returns void language plpgsql as $$ begin "
+      "perform pg_advisory_lock_shared(1), pg_advisory_unlock_shared(1); end $$");
+  SqlSession holder{database.url()};
+  holder.must("begin");
+  holder.must("select pg_advisory_xact_lock(1)");
+  auto rescan = claim(*store);
+  while (waiting() < 1 && !is_ready(rescan)) {
+  }
+  ASSERT_FALSE(is_ready(rescan)) << "it was to wait for the lock";
+  settling.must("commit");
+  holder.must("rollback");
+  EXPECT_EQ(rescan.get(), 1U);
+}
+
 // After a crash every thread opens a connection, one after the other, and each may be the first to know. One of them
 // passes by all that was ever due; when it is through, one does so again, because claims may have been undone
 // meanwhile.

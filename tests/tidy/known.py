@@ -20,6 +20,7 @@ LENGTHS = {
     "src/store/postgres/sql/migration/0006_claim.sql core.outbox_claim_stretch": 100,
     "src/store/postgres/sql/migration/0007_settle.sql core.outbox_settle": 110,
     "src/store/postgres/sql/migration/0012_patrol.sql core.patrol_step": 120,
+    "src/store/postgres/sql/migration/0025_rescan.sql core.claim_cursor_advance": 150,  # as in 0006
     "tests/cli/golden_json_test.cpp GoldenJson.OfEveryCommand": 100,  # one line per command
     "tests/contract/triage_test.cpp": 420,
 }
