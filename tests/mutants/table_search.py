@@ -15,7 +15,7 @@ SEARCHES = [
            ((QUERY, "if (path) return name_of(PayloadTerm{std::move(*path), {}});", "if (path) return std::string{key};"),)),
     Mutant("search-path", "A quoted field is the field, so a hidden one stays hidden", "mcp_test",
            "DeadLetterToolsTest.WhatIsHiddenCannotBeSearchedFor",
-           (("src/core/payload_match.cpp", "part = take_quoted(name);", "part = in_quotes(take_quoted(name).value());"),)),
+           (("src/core/payload_match.cpp", "part = take_quoted(name);", "const auto from = name; if (take_quoted(name)) part = from.substr(0, from.size() - name.size());"),)),
     contract("search-escape", "No value ends the text that it is looked for in", "SearchContract.NoTextIsTooOddToLookFor",
              (("src/store/postgres/postgres_search.cpp", "\" == \" + json::quote(term.value)", "\" == \\\"\" + term.value + '\"'"),)),
     contract("search-dead", "A plan takes what the search found, not more", "SearchContract.DeadLettersInListsCountsGroupsAndPlans",
