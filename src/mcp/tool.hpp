@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include <sluice/tracer.hpp>
 #include "core/redact.hpp"
 #include "host/entropy.hpp"
 #include "mcp/agent.hpp"
@@ -29,8 +30,9 @@ struct Context {
   std::optional<Generation> generation;  ///< where replays go by default; none: the store's newest live one
   /// Called with each operation that was started, so that somebody carries it out.
   std::function<void(const Uuid& operation)> carry_out;
-  ops::EditPolicy edit{};   ///< of payloads of dead letters
-  std::string trace_url{};  ///< with `{trace_id}` in it; empty: none
+  ops::EditPolicy edit{};    ///< of payloads of dead letters
+  Tracer* tracer = nullptr;  ///< none: nothing is traced
+  std::string trace_url{};   ///< with `{trace_id}` in it; empty: none
 };
 
 struct Call {

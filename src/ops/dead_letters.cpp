@@ -10,7 +10,6 @@
 #include "ops/audit.hpp"
 #include "ops/event_json.hpp"
 #include "ops/publish_trace.hpp"
-#include "telemetry/messaging.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -170,10 +169,7 @@ Result<store::ReplayReport> replay_event(store::Administering& store, const Uuid
   if (!to_generation) {
     SLUICE_TRY(to_generation, store.default_generation());
   }
-  const auto span = begin_replay(tracer, store, id);
-  auto report = store.replay(id, *to_generation, actor);
-  if (!report) telemetry::note_error(span.get(), report.error());
-  return report;
+  return traced(tracer, store, id, "replay", [&] { return store.replay(id, *to_generation, actor); });
 }
 
 Result<void> discard_event(store::Administering& store, const Uuid& id, const store::Actor& actor) {

@@ -35,4 +35,7 @@ TRACES = [
     Mutant("trace-program", "A program finds the span that it is part of", "unit_test",
            "ExecSinkTest.AProgramIsASpanOfItsRunAndFindsItInItsEnvironment",
            (("src/sink/exec/exec_sink.cpp", "span ? span->traceparent() : delivery.traceparent(i);", "delivery.traceparent(i);"),)),
+    Mutant("trace-hook", "A webhook begins a trace: its sender's is a stranger's", "http_test",
+           "HookRoute.ADeliveryBeginsATraceWhateverItsSenderSays",
+           (("src/http/routes_hooks.cpp", "{&*request, 1}, std::nullopt);", "{&*request, 1}, call.request.header(\"traceparent\"));"),)),
 ]
