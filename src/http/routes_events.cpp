@@ -11,7 +11,6 @@
 #include "ops/event_change.hpp"
 #include "ops/event_json.hpp"
 #include "ops/event_story.hpp"
-#include "ops/group_story.hpp"
 
 namespace sluice::http {
 namespace {
