@@ -5,7 +5,7 @@
 #include <random>
 
 #include "bench/bench.hpp"
-#include "library/open_store.hpp"
+#include "library/opening.hpp"
 
 namespace sluice::bench {
 

@@ -1,10 +1,14 @@
 """The pure parts of the driver."""
+import subprocess
+import sys
 import tempfile
 import unittest
+import unittest.mock
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-from driver import charts, figures, growth, registry, table
+from driver import charts, figures, growth, processor, registry, table, traces
+from driver.scale import FULL, QUICK
 from driver.figures import alone, at_least, at_most, in_turn, percentile, spread_percent, value_at_most, versus
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -122,6 +126,36 @@ class Growth(unittest.TestCase):
         self.assertEqual(list(drawings), ["growth-workers-events.svg", "growth-workers-ms.svg"])
         self.assertEqual(drawings["growth-workers-events.svg"].series, {"drain": [10, 20]})
         self.assertEqual(drawings["growth-workers-ms.svg"].series, {"claim p50": [1, 1], "claim p99": [2, 2]})
+
+
+class Processor(unittest.TestCase):
+    # pid (name) state parent …, then from the 14th on the ticks: own in the program and in the system, and of ended children.
+    lines = [f"{pid} ({name}) S {parent} 1 1 0 -1 4194560 1 1 1 1 {ticks} 20 0 1 0 100"
+             for pid, name, parent, ticks in ((7, "postgres", 1, "1 2 30 40"), (8, "a) S 7 (b", 7, "100 200 9 9"), (9, "sh", 8, "5 5 5 5"))]
+
+    def test_a_server_is_its_process_its_children_and_those_that_ended(self):
+        self.assertEqual(processor.ticks_of(7, self.lines), 1 + 2 + 30 + 40 + 100 + 200)
+
+    def test_what_a_child_computed_is_counted(self):
+        with unittest.mock.patch.object(processor, "server_seconds", return_value=0.0):
+            with processor.ProcessorTime() as spent:
+                subprocess.run([sys.executable, "-c", "sum(range(10 ** 6))"], check=True)
+        self.assertGreater(spent.seconds, 0)
+        self.assertEqual(spent.server, 0)
+
+
+class Traces(unittest.TestCase):
+    def test_a_full_run_changes_sides_more_often_and_a_quick_one_is_not_cut(self):
+        self.assertEqual(traces.parts(FULL), (12, 50_000))
+        self.assertEqual(traces.parts(QUICK), (1, 10_000))
+
+    def test_each_side_has_its_time_and_its_processor_time_against_the_first(self):
+        measured = {"traces off": [(100, 5)], "off": [(90, 5)], "on": [(50, 10)]}
+        rows = [figure.as_row() for figure in traces.figures("drain", "events/s", measured, at_least(0.95), at_most(1.05))]
+        self.assertEqual([(row["bench"], row["ratio"], row["met"]) for row in rows],
+                         [("drain (off)", 0.9, False), ("drain, processor (off)", 1.0, True),
+                          ("drain (on)", 0.5, None), ("drain, processor (on)", 2.0, None)])
+        self.assertEqual({row["against"] for row in rows}, {"traces off"})
 
 
 class Registry(unittest.TestCase):

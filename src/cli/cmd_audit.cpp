@@ -10,7 +10,7 @@
 #include "ops/audit.hpp"
 #include "ops/doctor_findings.hpp"
 #include "ops/event_json.hpp"
-#include "ops/ladder_partition.hpp"
+#include "ops/ladder.hpp"
 #include "ops/storage.hpp"
 
 namespace sluice::cli {

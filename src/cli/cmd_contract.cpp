@@ -13,7 +13,6 @@
 #include "core/json_object.hpp"
 #include "core/try.hpp"
 #include "ops/contracts.hpp"
-#include "ops/contracts_live.hpp"
 
 namespace sluice::cli {
 namespace {

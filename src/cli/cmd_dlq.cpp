@@ -12,7 +12,6 @@
 #include "core/try.hpp"
 #include "core/utf8.hpp"
 #include "ops/dead_letters.hpp"
-#include "ops/event_export.hpp"
 #include "ops/event_json.hpp"
 
 namespace sluice::cli {

@@ -29,8 +29,8 @@ struct Change {
   std::vector<std::string> ids;        ///< as they were given, whole or not
   std::optional<std::string> handler;  ///< of one event: this handler alone
   std::optional<std::string> data;     ///< of one event: with this payload
-  ops::NewSettings settings;  ///< as far as they are given
-  std::optional<std::string> plan;  ///< start this one instead; its id, whole or not
+  ops::NewSettings settings;           ///< as far as they are given
+  std::optional<std::string> plan;     ///< start this one instead; its id, whole or not
   std::optional<ops::ContractSet> contracts;
 
   [[nodiscard]] const ops::ContractSet* contract_set() const { return contracts ? &*contracts : nullptr; }
@@ -82,8 +82,7 @@ Result<Change> change_of(const Arguments& arguments, OperationKind kind) {
   if (request.handler && request.data) {
     return invalid("--data", "another payload is for every handler: leave out --handler");
   }
-  const int ways =
-      (request.ids.empty() ? 0 : 1) + (request.bulk.query.empty() ? 0 : 1) + (request.plan ? 1 : 0);
+  const int ways = (request.ids.empty() ? 0 : 1) + (request.bulk.query.empty() ? 0 : 1) + (request.plan ? 1 : 0);
   if (ways > 1) return invalid("--filter", "give event ids, a filter or --plan, not several of them");
   if (ways == 0 && !arguments.has("--all")) {
     return invalid("--filter",
@@ -184,16 +183,15 @@ Result<store::ReplayReport> replay_one(Session& session, const Session::Opened& 
                                        const store::Actor& actor) {
   const Uuid& id = request.bulk.event_ids.front();
   const auto& generation = request.bulk.to_generation;
-  if (request.handler) return ops::replay_to_handler(*opened.store, {id, *request.handler, generation}, actor);
-  if (!request.data) {
-    const auto exporting = session.exporting(opened.config);
-    return ops::replay_event(*opened.store, id, generation, actor, tracer_of(exporting));
-  }
+  const auto exporting = session.exporting(opened.config);
+  Tracer* tracer = tracer_of(exporting);
+  if (request.handler) return ops::replay_to_handler(*opened.store, {id, *request.handler, generation}, actor, tracer);
+  if (!request.data) return ops::replay_event(*opened.store, id, generation, actor, tracer);
   const std::size_t most = opened.config.payload_max_bytes;
   SLUICE_TRY(auto payload,
              read_payload(*request.data, session.console(), !session.arguments().has("--no-input"), most));
   return ops::replay_edited(*opened.store, {opened.config.edit_replay, {.payload_bytes = most}},
-                            {id, std::move(payload), generation, request.contract_set()}, actor);
+                            {id, std::move(payload), generation, request.contract_set()}, actor, tracer);
 }
 
 Result<Exit> change_one(Session& session, const Session::Opened& opened, const Change& request) {
@@ -297,7 +295,8 @@ std::vector<Option> target() {
 
 std::vector<Option> one_event() {
   return {{"--handler", "", "NAME", "of one event: run this handler alone; the others stay as they are"},
-          {"--data", "", "JSON|@FILE|-", "of one event: with this payload instead; needs edit_replay in the configuration"}};
+          {"--data", "", "JSON|@FILE|-",
+           "of one event: with this payload instead; needs edit_replay in the configuration"}};
 }
 
 std::vector<Option> start_flags() {

@@ -10,7 +10,6 @@
 #include "core/utf8.hpp"
 #include "core/words.hpp"
 #include "ops/dead_letters.hpp"
-#include "ops/group_story.hpp"
 #include "ops/schema.hpp"
 
 namespace sluice::cli {
@@ -58,7 +57,8 @@ void print_group(const Session& session, const ops::GroupStory& story, Timestamp
     samples.print(out, session.console().color);
   }
   for (const store::AuditRecord& comment : story.comments) {
-    out << '\n' << clock_text(comment.at) << ' ' << printable(comment.actor.name) << ", " << comment.action << ": "
+    out << '\n'
+        << clock_text(comment.at) << ' ' << printable(comment.actor.name) << ", " << comment.action << ": "
         << printable(comment.actor.reason) << '\n';
   }
   if (story.groups.empty()) session.note("no dead letter has this fingerprint now");

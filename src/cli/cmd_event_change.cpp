@@ -91,7 +91,10 @@ Result<Exit> resend_event(Session& session) {
   }
   return change_event(session, {"send", " to " + *handler + " again"},
                       [&](auto& store, const Uuid& id, const auto& actor) -> Result<Told> {
-                        SLUICE_TRY(const auto report, ops::resend_event(store, {id, *handler, generation}, actor));
+                        SLUICE_TRY(const auto config, session.config());
+                        const auto exporting = session.exporting(config);
+                        SLUICE_TRY(const auto report,
+                                   ops::resend_event(store, {id, *handler, generation}, actor, tracer_of(exporting)));
                         return Told{ops::to_json(report), "is pending in generation " +
                                                               std::to_string(report.to_generation) + ", for " +
                                                               *handler + " alone"};
@@ -119,16 +122,21 @@ std::string restored_words(const store::EventRecord& event) {
 std::vector<Command> event_change_commands() {
   return {
       change_command("run-now", "make a pending event due at once: a scheduled one, or one that waits for its retry",
-                     "sluice event run-now 0196b2f1-7c1e-7a3b-9d2e-5f6a7b8c9d0e --reason 'upstream is back' --yes", {}, run_event_now),
-      change_command("reschedule", "make a pending event due at another time",
-                     "sluice event reschedule 0196b2f1-7c1e-7a3b-9d2e-5f6a7b8c9d0e --at 2h --reason 'after the maintenance' --yes",
-                     {{"--at", "", "WHEN", "a time like 2026-04-25T01:43:02Z, or a duration from now like 2h"}}, reschedule_event),
+                     "sluice event run-now 0196b2f1-7c1e-7a3b-9d2e-5f6a7b8c9d0e --reason 'upstream is back' --yes", {},
+                     run_event_now),
+      change_command(
+          "reschedule", "make a pending event due at another time",
+          "sluice event reschedule 0196b2f1-7c1e-7a3b-9d2e-5f6a7b8c9d0e --at 2h --reason 'after the maintenance' --yes",
+          {{"--at", "", "WHEN", "a time like 2026-04-25T01:43:02Z, or a duration from now like 2h"}}, reschedule_event),
       change_command("cancel", "take a pending event out of delivery; it is kept until retention removes it",
-                     "sluice event cancel 0196b2f1-7c1e-7a3b-9d2e-5f6a7b8c9d0e --reason 'order was withdrawn' --yes", {}, cancel_event),
+                     "sluice event cancel 0196b2f1-7c1e-7a3b-9d2e-5f6a7b8c9d0e --reason 'order was withdrawn' --yes",
+                     {}, cancel_event),
       change_command("restore", "undo a cancel or a discard",
-                     "sluice event restore 0196b2f1-7c1e-7a3b-9d2e-5f6a7b8c9d0e --reason 'cancelled by mistake' --yes", {}, restore_one_event),
+                     "sluice event restore 0196b2f1-7c1e-7a3b-9d2e-5f6a7b8c9d0e --reason 'cancelled by mistake' --yes",
+                     {}, restore_one_event),
       change_command("resend", "send a delivered event to one of its handlers again; the others do not run",
-                     "sluice event resend 0196b2f1-7c1e-7a3b-9d2e-5f6a7b8c9d0e --handler billing.invoices --reason 'receiver lost it' --yes",
+                     "sluice event resend 0196b2f1-7c1e-7a3b-9d2e-5f6a7b8c9d0e --handler billing.invoices --reason "
+                     "'receiver lost it' --yes",
                      {{"--handler", "", "NAME", "the handler that runs again"},
                       {"--to-generation", "", "N", "the generation that gets it; default: that of the event, unless retired"}},
                      resend_event),

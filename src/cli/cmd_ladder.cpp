@@ -7,7 +7,6 @@
 #include "cli/table.hpp"
 #include "core/try.hpp"
 #include "ops/ladder.hpp"
-#include "ops/ladder_partition.hpp"
 #include "ops/schema.hpp"
 
 namespace sluice::cli {

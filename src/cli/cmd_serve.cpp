@@ -127,12 +127,14 @@ Result<Exit> serve_mcp(Session& session) {
   SLUICE_TRY(const auto store, session.open(config, Session::Access::existing, kConnections));
 
   const host::Entropy& entropy = session.adapters().entropy;
-  mcp::OperationCarrier carrier{{*store, executor_name(entropy), config.operation_lease},
+  const auto exporting = session.exporting(config);
+  mcp::OperationCarrier carrier{{*store, executor_name(entropy), config.operation_lease, tracer_of(exporting)},
                                 [&session](const std::string& text) { session.note(text); }};
   mcp::Context context{
       *store, entropy, config.redaction, mcp::Allowance{limits}, config.generation, [&carrier](const Uuid& operation) {
         carrier.add(operation);
       }};
+  context.tracer = tracer_of(exporting);
   context.trace_url = config.trace_url;
   context.edit = {config.edit_replay, {.payload_bytes = config.payload_max_bytes}};
   const mcp::Toolbox tools{context};

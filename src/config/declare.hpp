@@ -39,4 +39,11 @@ Result<Declared<HookConfig>> declare_hook(const FileTable& table, const DeclareC
 Result<Declared<SinkConfig>> declare_sink(const FileTable& table, const DeclareContext& context);
 Result<Declared<SubscriptionConfig>> declare_subscription(const FileTable& table, const DeclareContext& context);
 
+// The keys of a sink on a message broker, and those it shares with other sinks.
+
+/// `kind` has been read: nats or redis.
+void read_broker(TableReader& reader, SecretReader& secrets, SinkConfig& sink);
+
+void read_breaker(TableReader& reader, SinkConfig& sink);
+
 }  // namespace sluice::config

@@ -4,7 +4,6 @@
 
 #include "config/addresses.hpp"
 #include "config/declare.hpp"
-#include "config/declare_broker.hpp"
 #include "core/ip_address.hpp"
 #include "core/try.hpp"
 #include "core/words.hpp"

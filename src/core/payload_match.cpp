@@ -6,10 +6,12 @@
 #include <span>
 
 #include "core/json.hpp"
+#include "core/words.hpp"
 
 namespace sluice {
 namespace {
 
+constexpr std::string_view kRoot = "data";
 constexpr json::Limits kStored{.depth = json::kMaxDepth};
 // What people look for is short; a longer one may be beyond the range of a database's numbers.
 constexpr std::size_t kMostNumberBytes = 64;
@@ -63,9 +65,8 @@ bool has(std::string_view raw, std::span<const std::string> path, const PayloadT
   if (raw.starts_with('[')) {
     if (unwrapped) return false;
     const auto elements = json::elements(raw, "payload", kStored);
-    return elements && std::any_of(elements->begin(), elements->end(), [&](std::string_view element) {
-             return has(element, path, term, scalar, true);
-           });
+    return elements && std::any_of(elements->begin(), elements->end(),
+                                   [&](std::string_view element) { return has(element, path, term, scalar, true); });
   }
   if (path.empty()) return is_value(raw, term, scalar);
   if (!raw.starts_with('{')) return false;
@@ -105,9 +106,31 @@ bool payload_has(std::string_view payload, const PayloadTerm& term) {
 }
 
 std::string name_of(const PayloadTerm& term) {
-  std::string name = "data";
-  for (const std::string& part : term.path) name += '.' + part;
+  std::string name{kRoot};
+  for (const std::string& part : term.path) {
+    const bool plain = !part.empty() && part.front() != '"' && part.find_first_of(".: \t\r\n") == std::string::npos;
+    name += '.' + (plain ? part : in_quotes(part));
+  }
   return name;
+}
+
+std::optional<std::vector<std::string>> path_of(std::string_view name) {
+  if (!name.starts_with(kRoot)) return std::nullopt;
+  std::vector<std::string> path;
+  for (name.remove_prefix(kRoot.size()); name.starts_with('.');) {
+    name.remove_prefix(1);
+    std::optional<std::string> part;
+    if (name.starts_with('"')) {
+      part = take_quoted(name);
+    } else if (const std::size_t end = std::min(name.find('.'), name.size()); end > 0) {
+      part = name.substr(0, end);
+      name.remove_prefix(end);
+    }
+    if (!part) return std::nullopt;
+    path.push_back(std::move(*part));
+  }
+  if (path.empty() || !name.empty()) return std::nullopt;
+  return path;
 }
 
 }  // namespace sluice

@@ -26,7 +26,10 @@ bool same_number(std::string_view one, std::string_view other);
 /// False also for a payload that is no JSON.
 bool payload_has(std::string_view payload, const PayloadTerm& term);
 
-/// `data.order.id`
+/// `data.order.id`, and `data."order.id"` where the name of a member needs quotes.
 std::string name_of(const PayloadTerm& term);
+
+/// The path that such a name stands for, whether its quotes are needed or not; none: it names no member.
+std::optional<std::vector<std::string>> path_of(std::string_view name);
 
 }  // namespace sluice

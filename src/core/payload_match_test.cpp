@@ -57,6 +57,17 @@ TEST(PayloadMatch, WhatIsNoNumberOfJsonIsAString) {
   EXPECT_TRUE(payload_has(R"({"a":"007"})", term({"a"}, "007")));
 }
 
+TEST(PayloadMatch, ANameIsQuotedWhereItMustBeAndReadEitherWay) {
+  EXPECT_EQ(name_of(term({"order", "id"}, "1")), "data.order.id");
+  EXPECT_EQ(name_of(term({"a.b", "c\"d", "\"", ""}, "1")), R"(data."a.b".c"d."\""."")");
+  EXPECT_EQ(path_of(R"(data."order".id)"), (std::vector<std::string>{"order", "id"}));
+  EXPECT_EQ(path_of(R"(data."a.b".c"d."\""."")"), (std::vector<std::string>{"a.b", "c\"d", "\"", ""}));
+  for (const std::string_view none :
+       {"", "data", "data.", "data.a..b", "data.\"a", "data.\"a\"b", "data.\"a\".", "date.a"}) {
+    EXPECT_EQ(path_of(none), std::nullopt) << none;
+  }
+}
+
 TEST(PayloadMatch, ADamagedPayloadMatchesNothing) {
   EXPECT_FALSE(payload_has("", term({"a"}, "1")));
   EXPECT_FALSE(payload_has("{\"a\":1", term({"a"}, "1")));

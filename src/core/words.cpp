@@ -51,6 +51,28 @@ std::optional<std::string> percent_decoded(std::string_view text, BadEscape bad)
   return decoded;
 }
 
+std::string in_quotes(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+std::optional<std::string> take_quoted(std::string_view& rest) {
+  std::string text;
+  for (std::size_t at = 1; at < rest.size(); ++at) {
+    if (rest[at] == '"') {
+      rest.remove_prefix(at + 1);
+      return text;
+    }
+    if (rest[at] == '\\' && at + 1 < rest.size()) ++at;
+    text += rest[at];
+  }
+  return std::nullopt;
+}
+
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);

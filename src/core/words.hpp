@@ -39,6 +39,12 @@ std::string_view trimmed(std::string_view text);
 /// `a,,b` has three parts, and an empty text has one.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
+/// `"say \"no\""`: `"` and `\` stand behind a backslash.
+std::string in_quotes(std::string_view text);
+/// The text that `rest` begins with in such quotes, and `rest` is what follows them; none, and `rest` stays: they do
+/// not close.
+std::optional<std::string> take_quoted(std::string_view& rest);
+
 /// What `%` followed by no two hexadecimal digits means.
 enum class BadEscape { refused, kept };
 /// `a%20b` is `a b`. None: a bad escape that is refused; one that is kept stands for itself.

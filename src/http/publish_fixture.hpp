@@ -35,15 +35,14 @@ class PublishFixture : public testing::Test {
   test::FaultyStore faulty_{*store_};
   ops::PublishQueue queue_{faulty_};
   std::string log_;
-  PublishEndpoint endpoint_{queue_,
-                            faulty_,
-                            {{[this] { return now_; },
-                              [] {
-                                return std::array<std::uint8_t, 10>{1, 2, 3};
-                              }},
-                             {.payload_bytes = 1024},
-                             7,
-                             {[this](std::string_view line) { log_ += line; }, {}}}};
+  PublishEndpointOptions options_{{[this] { return now_; },
+                                   [] {
+                                     return std::array<std::uint8_t, 10>{1, 2, 3};
+                                   }},
+                                  {.payload_bytes = 1024},
+                                  7,
+                                  {[this](std::string_view line) { log_ += line; }, {}}};
+  PublishEndpoint endpoint_{queue_, faulty_, options_};
 };
 
 /// The text of a member of a JSON answer; empty when it has none.

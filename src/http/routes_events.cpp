@@ -11,7 +11,6 @@
 #include "ops/event_change.hpp"
 #include "ops/event_json.hpp"
 #include "ops/event_story.hpp"
-#include "ops/group_story.hpp"
 
 namespace sluice::http {
 namespace {
@@ -67,7 +66,7 @@ Result<std::string> replay(Context& context, const Call& call) {
   const store::Actor actor = actor_of(call, *body.text("reason"));
   const auto generation = body.integer("to_generation");
   if (const auto handler = body.text("handler")) {
-    return told(context, ops::replay_to_handler(context.store, {id, *handler, generation}, actor));
+    return told(context, ops::replay_to_handler(context.store, {id, *handler, generation}, actor, context.tracer));
   }
   return told(context, ops::replay_event(context.store, id, generation, actor, context.tracer));
 }
@@ -79,7 +78,7 @@ Result<std::string> resend(Context& context, const Call& call) {
                             generation_parameter("the generation that gets it; default: that of the event, unless retired"),
                             {"handler", ops::Parameter::Type::text, true, "the handler that gets it again"}}));
   return told(context, ops::resend_event(context.store, {id, *body.text("handler"), body.integer("to_generation")},
-                                         actor_of(call, *body.text("reason"))));
+                                         actor_of(call, *body.text("reason")), context.tracer));
 }
 
 Result<std::string> edit_replay(Context& context, const Call& call) {
@@ -90,7 +89,7 @@ Result<std::string> edit_replay(Context& context, const Call& call) {
                             {"payload", ops::Parameter::Type::object, true, "what the event carries from now on"}}));
   return told(context, ops::replay_edited(context.store, context.edit,
                                           {id, *body.text("payload"), body.integer("to_generation"), nullptr},
-                                          actor_of(call, *body.text("reason"))));
+                                          actor_of(call, *body.text("reason")), context.tracer));
 }
 
 Result<std::string> run_now(Context& context, const Call& call) {
@@ -167,15 +166,16 @@ Result<std::string> show_group(Context& context, const Call& call) {
 Result<std::string> note_group(Context& context, const Call& call) {
   SLUICE_TRY(const auto body,
              body_of(call, {{"text", ops::Parameter::Type::any_text, true, "the note; the audit keeps it"}}));
-  SLUICE_TRY(const auto noted, ops::note_group(context.store, call.path.at("fingerprint"), actor_of(call, {}),
-                                               *body.text("text")));
+  SLUICE_TRY(const auto noted,
+             ops::note_group(context.store, call.path.at("fingerprint"), actor_of(call, {}), *body.text("text")));
   return ops::to_json(noted);
 }
 
 }  // namespace
 
 std::vector<Route> event_routes(Context& context) {
-  return {reading_route(context, "/v1/events", list_events), reading_route(context, "/v1/events/{id}", show_event),
+  return {reading_route(context, "/v1/events", list_events),
+          reading_route(context, "/v1/events/{id}", show_event),
           changing_route(context, {"/v1/events/{id}/replay"}, replay),
           changing_route(context, {"/v1/events/{id}/edit-replay", Role::admin, 200, kListBody}, edit_replay),
           changing_route(context, {"/v1/events/{id}/resend"}, resend),
@@ -187,7 +187,8 @@ std::vector<Route> event_routes(Context& context) {
 }
 
 std::vector<Route> dead_letter_routes(Context& context) {
-  return {reading_route(context, "/v1/dlq/groups", groups), reading_route(context, "/v1/dlq/events", list_dead),
+  return {reading_route(context, "/v1/dlq/groups", groups),
+          reading_route(context, "/v1/dlq/events", list_dead),
           reading_route(context, "/v1/dlq/count", count),
           reading_route(context, "/v1/dlq/groups/{fingerprint}", show_group),
           changing_route(context, {"/v1/dlq/groups/{fingerprint}/notes"}, note_group),

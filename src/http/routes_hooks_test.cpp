@@ -2,6 +2,7 @@
 
 #include "crypto/digest.hpp"
 #include "http/publish_fixture.hpp"
+#include "tests/support/recording_tracer.hpp"
 
 namespace sluice::http {
 namespace {
@@ -59,6 +60,34 @@ TEST_F(HookRoute, AGenuineDeliveryIsStoredBeforeTheAnswer) {
   EXPECT_EQ(events[0].envelope.source(), "pay");
   EXPECT_EQ(events[0].envelope.payload(), R"({"type":"invoice.paid","n":1})");
   EXPECT_EQ(text_of(answer, "event_id"), events[0].envelope.event_id().to_string());
+}
+
+TEST_F(HookRoute, ADeliveryBeginsATraceWhateverItsSenderSays) {
+  test::RecordingTracer tracer;
+  options_.tracer = &tracer;
+  PublishEndpoint traced{queue_, faulty_, options_};
+  Request request = standard("msg_1", R"({"type":"invoice.paid"})");
+  request.headers.emplace("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+  EXPECT_EQ(ask(hook_routes(traced, hooks()), std::move(request), "pay").status, 202);
+  ASSERT_EQ(tracer.spans().size(), 1U);
+  const test::RecordedSpan span = tracer.spans()[0];
+  EXPECT_EQ(span.name, "publish pay.invoice.paid");
+  EXPECT_EQ(span.kind, SpanKind::producer);
+  EXPECT_EQ(span.parent, "");
+  const auto events = store_.events();
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].envelope.trace_context(), span.traceparent);
+  EXPECT_EQ(span.attributes.at("messaging.message.id"), events[0].envelope.event_id().to_string());
+}
+
+TEST_F(HookRoute, ADeliveryThatCannotBeStoredSaysSoInItsSpan) {
+  test::RecordingTracer tracer;
+  options_.tracer = &tracer;
+  PublishEndpoint traced{queue_, faulty_, options_};
+  faulty_.fail_verb("publish", {ErrorCode::exhausted, Retry::never, "the disk is full", {}, {}});
+  EXPECT_GE(ask(hook_routes(traced, hooks()), standard("msg_1", "{}"), "pay").status, 500);
+  ASSERT_EQ(tracer.spans().size(), 1U);
+  EXPECT_EQ(tracer.spans()[0].message, "the disk is full");
 }
 
 TEST_F(HookRoute, TheSameDeliveryTwiceIsOneEvent) {

@@ -26,6 +26,7 @@ std::shared_ptr<McpEndpoint::Seat> McpEndpoint::seat_of(const Caller& caller) {
                                              mcp::Allowance{limits}, std::nullopt, [this](const Uuid&) {
                                                if (context_.wake) context_.wake();
                                              }});
+  seat->context.tracer = context_.tracer;
   seat->context.trace_url = context_.trace_url;
   seat->context.edit = context_.edit;
   seat->context.edit.enabled = context_.edit.enabled && caller.role >= Role::admin;

@@ -10,7 +10,7 @@
 #include "core/try.hpp"
 #include "http/message.hpp"
 #include "ops/event_json.hpp"
-#include "ops/publish_request.hpp"
+#include "ops/publish_event.hpp"
 #include "ops/publish_trace.hpp"
 #include "telemetry/log.hpp"
 #include "telemetry/messaging.hpp"

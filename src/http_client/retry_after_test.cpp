@@ -1,4 +1,4 @@
-#include "http_client/answer.hpp"
+#include "http_client/http_client.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,8 +8,7 @@
 #include "core/try.hpp"
 #include "host/entropy.hpp"
 #include "host/identity.hpp"
-#include "library/open_store.hpp"
-#include "library/surroundings.hpp"
+#include "library/opening.hpp"
 #include "runtime/supervisor.hpp"
 
 namespace sluice {

@@ -7,8 +7,7 @@
 
 #include "core/try.hpp"
 #include "host/entropy.hpp"
-#include "library/open_store.hpp"
-#include "library/surroundings.hpp"
+#include "library/opening.hpp"
 #include "store/postgres/postgres_store.hpp"
 #include "store/sqlite/sqlite_store.hpp"
 #include "telemetry/log.hpp"

@@ -62,9 +62,12 @@ TEST_F(DeadLetterToolsTest, OldestFirstOnRequest) {
 TEST_F(DeadLetterToolsTest, WhatIsHiddenCannotBeSearchedFor) {
   fail_some(1);
   for (const std::string tool : {"list_dlq_events", "list_failure_clusters", "plan_replay"}) {
-    const Answered refused = call(tool, R"({"filter":"data.customer.email:a@example.com since:1h"})");
-    EXPECT_EQ(refused.text("field"), "filter") << tool;
-    EXPECT_THAT(refused.text("message"), HasSubstr("hidden from agents"));
+    for (const std::string path : {R"(customer.email)", R"(customer.\"email\")", R"(\"customer\".\"e\\mail\")",
+                                   R"(customer.\"their email: work\")"}) {
+      const Answered refused = call(tool, R"({"filter":"data.)" + path + R"(:a@example.com since:1h"})");
+      EXPECT_EQ(refused.text("field"), "filter") << tool << ' ' << path;
+      EXPECT_THAT(refused.text("message"), HasSubstr("hidden from agents")) << path;
+    }
     EXPECT_NE(call(tool, R"({"filter":"data.customer.id:7 since:1h"})").text("field"), "filter") << tool;
   }
 }

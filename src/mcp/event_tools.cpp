@@ -24,16 +24,16 @@ Result<std::string> counted_change(const Call& call, Result<Report> (*change)(co
   if (report || report.error().retry == Retry::in_doubt) allowance.spend(1);
   if (!report) {
     Error error = std::move(report).error();
-    if (error.hint.empty() && error.code == ErrorCode::conflict) error.hint = "call get_dlq_event_detail: its state changed";
+    if (error.hint.empty() && error.code == ErrorCode::conflict)
+      error.hint = "call get_dlq_event_detail: its state changed";
     return error;
   }
   return JsonObject{ops::to_json(*report)}.number("rows_left", allowance.rows_left()).str();
 }
 
 Result<std::string> run_now(const Call& call) {
-  return counted_change<ops::PendingChange>(call, [](const Call& at, const Uuid& id) {
-    return ops::run_now(at.context.store, id, at.audited());
-  });
+  return counted_change<ops::PendingChange>(
+      call, [](const Call& at, const Uuid& id) { return ops::run_now(at.context.store, id, at.audited()); });
 }
 
 Result<std::string> reschedule(const Call& call) {
@@ -43,25 +43,23 @@ Result<std::string> reschedule(const Call& call) {
 }
 
 Result<std::string> cancel(const Call& call) {
-  return counted_change<ops::PendingChange>(call, [](const Call& at, const Uuid& id) {
-    return ops::cancel_event(at.context.store, id, at.audited());
-  });
+  return counted_change<ops::PendingChange>(
+      call, [](const Call& at, const Uuid& id) { return ops::cancel_event(at.context.store, id, at.audited()); });
 }
 
 Result<std::string> resend(const Call& call) {
   return counted_change<store::ReplayReport>(call, [](const Call& at, const Uuid& id) {
     return ops::resend_event(at.context.store,
-                             {id, *at.arguments.text("handler"),
-                              at.arguments.integer("to_generation")},
-                             at.audited());
+                             {id, *at.arguments.text("handler"), at.arguments.integer("to_generation")}, at.audited(),
+                             at.context.tracer);
   });
 }
 
 Result<std::string> edit_replay(const Call& call) {
   return counted_change<store::ReplayReport>(call, [](const Call& at, const Uuid& id) {
-    return ops::replay_edited(
-        at.context.store, at.context.edit,
-        {id, *at.arguments.text("payload"), at.to_generation(), nullptr}, at.audited());
+    return ops::replay_edited(at.context.store, at.context.edit,
+                              {id, *at.arguments.text("payload"), at.to_generation(), nullptr}, at.audited(),
+                              at.context.tracer);
   });
 }
 
@@ -83,7 +81,9 @@ std::string sent_schema() {
                  {"rows_left", integer("events that this server may still change")}});
 }
 
-Parameter id_parameter() { return {"event_id", Type::event_id, true, "The event, by its id or at least 8 digits of its beginning"}; }
+Parameter id_parameter() {
+  return {"event_id", Type::event_id, true, "The event, by its id or at least 8 digits of its beginning"};
+}
 Parameter why_parameter() { return {"reason", Type::reason, true, kReasonWords}; }
 constexpr Annotations kRuns{.read_only = false, .destructive = true, .idempotent = false, .open_world = true};
 

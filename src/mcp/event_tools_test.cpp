@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "mcp/tool_fixture.hpp"
+#include "tests/support/recording_tracer.hpp"
 
 namespace sluice::mcp {
 namespace {
@@ -41,6 +42,19 @@ TEST_F(EventToolsTest, AnEditIsOffUnlessAllowed) {
   context.edit.enabled = true;
   EXPECT_FALSE(call("edit_and_replay_event", edit).failed);
   EXPECT_THAT(store->get_event(test::id_of(1))->envelope.payload(), HasSubstr("amount"));
+}
+
+TEST_F(EventToolsTest, WhatAnAgentRunsAgainIsTraced) {
+  fail_some(1);
+  test::RecordingTracer tracer;
+  context.tracer = &tracer;
+  context.edit.enabled = true;
+  call("replay_dlq_event", arguments(R"(,"handler":"no.body")"));
+  call("edit_and_replay_event", arguments(R"(,"payload":{})"));
+  call("replay_dlq_event", arguments());
+  call("resend_event", arguments(R"(,"handler":"a.b")"));
+  EXPECT_EQ(tracer.spans("replay").size(), 3U);
+  EXPECT_EQ(tracer.spans("resend").size(), 1U);
 }
 
 TEST_F(EventToolsTest, AnUnknownHandlerIsNamed) {

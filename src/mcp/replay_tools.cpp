@@ -98,8 +98,10 @@ Result<std::string> replay(const Call& call) {
   SLUICE_CHECK(allowance.check_rows(1));
   SLUICE_TRY(const auto id, call.event_id());
   const auto handler = call.arguments.text("handler");
-  auto report = handler ? ops::replay_to_handler(call.context.store, {id, *handler, call.to_generation()}, call.audited())
-                        : ops::replay_event(call.context.store, id, call.to_generation(), call.audited());
+  const auto generation = call.to_generation();
+  Tracer* tracer = call.context.tracer;
+  auto report = handler ? ops::replay_to_handler(call.context.store, {id, *handler, generation}, call.audited(), tracer)
+                        : ops::replay_event(call.context.store, id, generation, call.audited(), tracer);
   // A lost answer counts: the event may have been replayed.
   if (report || report.error().retry == Retry::in_doubt) allowance.spend(1);
   if (!report) {
@@ -130,7 +132,8 @@ Tool replay_tool(std::string_view name, std::string_view title, std::string_view
               "whatever they do outside. Use it when the cause is gone, to try one event before plan_replay replays "
               "the others of its group. The audit keeps your name and the reason. Next: get_dlq_event_detail until "
               "status is delivered, or failed again.",
-          {{"event_id", Type::event_id, true, "The event, by event_id of list_dlq_events, or at least 8 digits of its beginning"},
+          {{"event_id", Type::event_id, true,
+            "The event, by event_id of list_dlq_events, or at least 8 digits of its beginning"},
            {"reason", Type::reason, true, kReasonWords},
            {"handler", Type::text, false,
             "This handler alone runs, also when it has handled the event; the others stay as they are"},

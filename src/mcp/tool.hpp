@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include <sluice/tracer.hpp>
 #include "core/redact.hpp"
 #include "host/entropy.hpp"
 #include "mcp/agent.hpp"
@@ -29,8 +30,9 @@ struct Context {
   std::optional<Generation> generation;  ///< where replays go by default; none: the store's newest live one
   /// Called with each operation that was started, so that somebody carries it out.
   std::function<void(const Uuid& operation)> carry_out;
-  ops::EditPolicy edit{};   ///< of payloads of dead letters
-  std::string trace_url{};  ///< with `{trace_id}` in it; empty: none
+  ops::EditPolicy edit{};    ///< of payloads of dead letters
+  Tracer* tracer = nullptr;  ///< none: nothing is traced
+  std::string trace_url{};   ///< with `{trace_id}` in it; empty: none
 };
 
 struct Call {
@@ -93,9 +95,10 @@ inline constexpr std::string_view kFilterWords =
     "Which dead letters: words key:value joined by blanks, each key at most once. Keys: type (exact, or a prefix and "
     "*), source, target, class (error class), fp (fingerprint), gen (generation), workspace, id, key (ordering key), "
     "since and until (time of failure: 2h, or 2026-04-25T01:43:02Z), text (part of the error), trace (a trace id of "
-    "32 digits), data.FIELD (a value of the payload, as data.order.id:4711; needs since unless an index serves it), saved "
-    "(the name of a saved filter). A value with blanks stands in double quotes. Example: type:billing.* class:timeout "
-    "since:2h";
+    "32 digits), data.FIELD (a value of the payload, as data.order.id:4711 or data.\"order.id\":4711; needs since "
+    "unless an "
+    "index serves it), saved (the name of a saved filter). A value with blanks stands in double quotes. Example: "
+    "type:billing.* class:timeout since:2h";
 
 inline constexpr std::string_view kReasonWords =
     "Why, in one sentence for the people who read the audit: what you found and what you expect";

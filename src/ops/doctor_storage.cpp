@@ -4,7 +4,7 @@
 
 #include "core/words.hpp"
 #include "ops/doctor_findings.hpp"
-#include "ops/ladder_partition.hpp"
+#include "ops/ladder.hpp"
 
 namespace sluice::ops {
 namespace {

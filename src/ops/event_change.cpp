@@ -6,6 +6,7 @@
 #include "core/try.hpp"
 #include "ops/audit.hpp"
 #include "ops/generations.hpp"
+#include "ops/publish_trace.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -30,11 +31,13 @@ Result<Generation> generation_for(store::Administering& store, const HandlerTarg
 }
 
 Result<store::ReplayReport> send_to(store::Administering& store, const HandlerTarget& target, Status from,
-                                    const store::Actor& actor) {
+                                    const store::Actor& actor, Tracer* tracer) {
   SLUICE_CHECK(check_reason(actor.reason));
   if (target.handler_name.empty()) return invalid("handler", "handler must name the handler that gets the event");
   SLUICE_TRY(const auto generation, generation_for(store, target, from));
-  return store.send_to({target.event_id, target.handler_name, from, generation}, actor);
+  return traced(tracer, store, target.event_id, from == Status::delivered ? "resend" : "replay", [&] {
+    return store.send_to({target.event_id, target.handler_name, from, generation}, actor);
+  });
 }
 
 }  // namespace
@@ -79,7 +82,8 @@ Result<PendingChange> reschedule(store::Administering& store, const Uuid& id, co
   if (!due) {
     const auto later = parse_duration(at, field);
     if (!later) {
-      return invalid(field, field + ": `" + at + "` is neither a duration like 2h nor a time like 2026-04-25T01:43:02Z");
+      return invalid(field,
+                     field + ": `" + at + "` is neither a duration like 2h nor a time like 2026-04-25T01:43:02Z");
     }
     SLUICE_TRY(const auto now, store.now());
     due = now + *later;
@@ -103,17 +107,17 @@ Result<PendingChange> cancel_event(store::Administering& store, const Uuid& id, 
 }
 
 Result<store::ReplayReport> resend_event(store::Administering& store, const HandlerTarget& target,
-                                         const store::Actor& actor) {
-  return send_to(store, target, Status::delivered, actor);
+                                         const store::Actor& actor, Tracer* tracer) {
+  return send_to(store, target, Status::delivered, actor, tracer);
 }
 
 Result<store::ReplayReport> replay_to_handler(store::Administering& store, const HandlerTarget& target,
-                                              const store::Actor& actor) {
-  return send_to(store, target, Status::failed, actor);
+                                              const store::Actor& actor, Tracer* tracer) {
+  return send_to(store, target, Status::failed, actor, tracer);
 }
 
 Result<store::ReplayReport> replay_edited(store::Administering& store, const EditPolicy& policy,
-                                          const EditRequest& request, const store::Actor& actor) {
+                                          const EditRequest& request, const store::Actor& actor, Tracer* tracer) {
   if (!policy.enabled) {
     return Error{ErrorCode::forbidden, Retry::never, "payloads may not be changed here: edit_replay is off", "",
                  "an administrator can set edit_replay = true in the configuration; the history keeps every payload"};
@@ -131,14 +135,17 @@ Result<store::ReplayReport> replay_edited(store::Administering& store, const Edi
   const ContractEntry* contract = request.contracts != nullptr ? request.contracts->applied_to(edited) : nullptr;
   if (contract != nullptr) {
     const auto checked = check_payload(contract->contract, edited.payload());
-    if (!checked) return invalid("payload", "the contract of " + edited.event_type() + " refuses it: " + checked.error().message);
+    if (!checked)
+      return invalid("payload", "the contract of " + edited.event_type() + " refuses it: " + checked.error().message);
   }
   Generation generation = request.to_generation.value_or(0);
   if (!request.to_generation) {
     SLUICE_TRY(generation, store.default_generation());
   }
   const std::int64_t most = kKeptPayloads * static_cast<std::int64_t>(policy.limits.payload_bytes);
-  return store.replay_edited({request.event_id, edited.payload(), generation, most}, actor);
+  return traced(tracer, store, request.event_id, "replay", [&] {
+    return store.replay_edited({request.event_id, edited.payload(), generation, most}, actor);
+  });
 }
 
 }  // namespace sluice::ops

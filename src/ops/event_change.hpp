@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include <sluice/tracer.hpp>
 #include "ops/contracts.hpp"
 #include "store/administer.hpp"
 
@@ -30,6 +31,8 @@ Result<PendingChange> reschedule(store::Administering& store, const Uuid& id, co
                                  const store::Actor& actor, const std::string& field = "at");
 Result<PendingChange> cancel_event(store::Administering& store, const Uuid& id, const store::Actor& actor);
 
+// Each of these is a span of the event's trace, with a tracer.
+
 /// For this handler alone.
 struct HandlerTarget {
   Uuid event_id;
@@ -39,10 +42,10 @@ struct HandlerTarget {
 };
 /// A delivered event: the handler forgets that it has handled it and runs again; the others do not. Needs a reason.
 Result<store::ReplayReport> resend_event(store::Administering& store, const HandlerTarget& target,
-                                         const store::Actor& actor);
+                                         const store::Actor& actor, Tracer* tracer = nullptr);
 /// A dead letter; whoever else has not handled it stays out of attempts. Needs a reason.
 Result<store::ReplayReport> replay_to_handler(store::Administering& store, const HandlerTarget& target,
-                                              const store::Actor& actor);
+                                              const store::Actor& actor, Tracer* tracer = nullptr);
 
 /// Whether payloads of dead letters may be changed here at all, and what a payload may be.
 struct EditPolicy {
@@ -58,6 +61,7 @@ struct EditRequest {
 /// A dead letter with another payload, in place: the history keeps the one before. forbidden unless the policy allows
 /// it; invalid (field `payload`) for what could not be published. Needs a reason.
 Result<store::ReplayReport> replay_edited(store::Administering& store, const EditPolicy& policy,
-                                          const EditRequest& request, const store::Actor& actor);
+                                          const EditRequest& request, const store::Actor& actor,
+                                          Tracer* tracer = nullptr);
 
 }  // namespace sluice::ops

@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "ops/dead_letters.hpp"
 #include "ops/event_query.hpp"
 #include "tests/support/embedded_store.hpp"
+#include "tests/support/recording_tracer.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -84,6 +86,43 @@ TEST_F(EventChangeTest, AResendLeavesARetiredGeneration) {
   store.bring_generation(2, GenerationState::live);
   EXPECT_EQ(resend_event(*store, {id, "a.handler", 1}, kCaller).error().code, ErrorCode::conflict);
   EXPECT_EQ(test::must(resend_event(*store, {id, "a.handler", {}}, kCaller)).to_generation, 2);
+}
+
+// Whatever has an event run again is in the event's own trace, and says when it could not.
+TEST_F(EventChangeTest, WhatRunsAnEventAgainIsASpanOfItsTrace) {
+  const std::string trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  test::RecordingTracer tracer;
+  std::vector<bool> refused;
+  const auto expect = [&](std::string_view name, const Result<store::ReplayReport>& report) {
+    refused.push_back(!report);
+    ASSERT_EQ(tracer.spans().size(), refused.size()) << name;
+    const test::RecordedSpan span = tracer.spans().back();
+    EXPECT_EQ(span.name, name);
+    EXPECT_EQ(span.kind, SpanKind::producer);
+    EXPECT_EQ(span.parent, trace);
+    EXPECT_EQ(span.error_type.empty(), report.has_value()) << span.error_type;
+    EXPECT_EQ(span.attributes.at("messaging.operation.type"), "send");
+  };
+  const auto dead = [&](int number) {
+    const Uuid id = failed(number);
+    store.sql("update outbox set trace_context = '" + trace + "' where id = '" + id.to_string() + "'");
+    return id;
+  };
+  const Subscription wanted{.handler_name = "billing.meter"};
+  test::must(store->subscribe(1, std::span{&wanted, 1}));
+  const Uuid id = dead(1);
+  const std::string type{test::must(store->get_event(id)).envelope.event_type()};
+  expect("replay " + type, replay_event(*store, id, {}, kCaller, &tracer));
+  expect("replay " + type, replay_event(*store, id, {}, kCaller, &tracer));
+  for (const auto& event : store.claim_all()) store.settle(event, Outcome::handled());
+  expect("resend " + type, resend_event(*store, {id, "billing.meter", {}}, kCaller, &tracer));
+  expect("resend " + type, resend_event(*store, {id, "billing.meter", {}}, kCaller, &tracer));
+  expect("replay " + type, replay_to_handler(*store, {dead(2), "billing.meter", {}}, kCaller, &tracer));
+  expect("replay " + type, replay_edited(*store, {true, {}}, {dead(3), "{}", {}, nullptr}, kCaller, &tracer));
+  EXPECT_THAT(refused, ElementsAre(false, true, false, true, false, false));
+  EXPECT_EQ(tracer.spans().size(), 6U);
+  EXPECT_FALSE(replay_event(*store, test::id_of(9), {}, kCaller, &tracer));
+  EXPECT_EQ(tracer.spans().size(), 6U) << "an event that is not there has no trace";
 }
 
 TEST_F(EventChangeTest, AnEditIsOffByDefault) {

@@ -5,7 +5,6 @@
 
 #include "core/json.hpp"
 #include "ops/arguments.hpp"
-#include "ops/event_export.hpp"
 #include "tests/support/event_record.hpp"
 
 namespace sluice::ops {

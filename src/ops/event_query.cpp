@@ -6,7 +6,9 @@
 #include <functional>
 #include <utility>
 
+#include "core/characters.hpp"
 #include "core/try.hpp"
+#include "core/words.hpp"
 #include "ops/dead_letters.hpp"
 #include "ops/search.hpp"
 
@@ -78,20 +80,9 @@ Result<void> take_trace(const Reading& reading) {
 // EventQuery::expanded has put its words in its place.
 Result<void> take_saved(const Reading& reading) { return check_filter_name(reading.value); }
 
-// `data.order.id`: the value of `id` in `order`.
+// The key is one that `canonical` has written.
 Result<void> take_data(const Reading& reading) {
-  PayloadTerm term{{}, reading.value, reading.quoted};
-  std::string_view rest = std::string_view{reading.key}.substr(kData.size());
-  while (true) {
-    const std::size_t dot = rest.find('.');
-    term.path.emplace_back(rest.substr(0, dot));
-    if (term.path.back().empty()) {
-      return invalid(reading.field, reading.key + ": name a field of the payload, as in data.order_id:4711");
-    }
-    if (dot == std::string_view::npos) break;
-    rest.remove_prefix(dot + 1);
-  }
-  reading.filter.payload.push_back(std::move(term));
+  reading.filter.payload.push_back({path_of(reading.key).value(), reading.value, reading.quoted});
   return {};
 }
 
@@ -132,16 +123,23 @@ std::string known_keys() {
   return names + "FIELD";
 }
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+// `data."order"` is `data.order`.
+Result<std::string> canonical(std::string_view key, std::string_view field) {
+  if (!key.starts_with(kData)) return std::string{key};
+  auto path = path_of(key);
+  if (path) return name_of(PayloadTerm{std::move(*path), {}});
+  return invalid(std::string{field}, std::string{key} + ": name a field of the payload, as in data.order_id:4711 or " +
+                                         "data.\"order id\":4711");
+}
 
 // One `key:value` after another.
 class Words {
  public:
-  explicit Words(std::string_view text) : text_(text) {}
+  explicit Words(std::string_view text) : rest_(text) {}
 
   bool more() {
-    while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
-    return at_ < text_.size();
+    while (!rest_.empty() && is_space(rest_.front())) rest_.remove_prefix(1);
+    return !rest_.empty();
   }
 
   struct Word {
@@ -151,55 +149,49 @@ class Words {
   };
 
   Result<Word> next() {
-    const std::size_t begin = at_;
-    while (at_ < text_.size() && text_[at_] != ':' && !is_blank(text_[at_])) ++at_;
-    std::string key{text_.substr(begin, at_ - begin)};
-    if (at_ == text_.size() || text_[at_] != ':') {
+    SLUICE_TRY(auto key, next_key());
+    if (!rest_.starts_with(':')) {
       return invalid("filter", "`" + key + "` is no filter: write key:value with one of " + known_keys() +
                                    "; words of the error are text:\"…\"");
     }
-    ++at_;
-    const bool in_quotes = at_ < text_.size() && text_[at_] == '"';
-    SLUICE_TRY(auto value, in_quotes ? quoted(key) : plain());
-    if (value.empty() && !(in_quotes && key.starts_with(kData))) {
+    rest_.remove_prefix(1);
+    const bool quoted = rest_.starts_with('"');
+    auto value = quoted ? take_quoted(rest_) : plain();
+    if (!value) return invalid("filter", key + ": the closing quote is missing");
+    if (value->empty() && !(quoted && key.starts_with(kData))) {
       return invalid("filter", key + ": the value is missing");
     }
-    return Word{std::move(key), std::move(value), in_quotes};
+    return Word{std::move(key), std::move(*value), quoted};
   }
 
  private:
-  Result<std::string> plain() {
-    const std::size_t begin = at_;
-    while (at_ < text_.size() && !is_blank(text_[at_])) ++at_;
-    return std::string{text_.substr(begin, at_ - begin)};
-  }
-
-  Result<std::string> quoted(const std::string& key) {
-    std::string value;
-    for (++at_; at_ < text_.size(); ++at_) {
-      if (text_[at_] == '"') {
-        ++at_;
-        return value;
+  // Colons and blanks belong to the name of a member that stands in quotes.
+  Result<std::string> next_key() {
+    const std::string_view text = rest_;
+    while (!rest_.empty() && rest_.front() != ':' && !is_space(rest_.front())) {
+      const std::string_view key = text.substr(0, text.size() - rest_.size());
+      if (key.starts_with(kData) && key.ends_with('.') && rest_.front() == '"') {
+        if (!take_quoted(rest_)) return invalid("filter", std::string{text} + ": the closing quote is missing");
+      } else {
+        rest_.remove_prefix(1);
       }
-      if (text_[at_] == '\\' && at_ + 1 < text_.size()) ++at_;
-      value += text_[at_];
     }
-    return invalid("filter", key + ": the closing quote is missing");
+    return std::string{text.substr(0, text.size() - rest_.size())};
   }
 
-  std::string_view text_;
-  std::size_t at_ = 0;
+  std::optional<std::string> plain() {
+    const auto end = std::find_if(rest_.begin(), rest_.end(), is_space);
+    std::string value{rest_.begin(), end};
+    rest_.remove_prefix(value.size());
+    return value;
+  }
+
+  std::string_view rest_;
 };
 
-std::string in_grammar(const std::string& value, bool in_quotes) {
-  const bool plain = std::none_of(value.begin(), value.end(), is_blank) && !value.starts_with('"');
-  if (plain && !in_quotes) return value;
-  std::string quoted = "\"";
-  for (const char c : value) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    quoted += c;
-  }
-  return quoted + '"';
+std::string in_grammar(const std::string& value, bool quoted) {
+  const bool plain = std::none_of(value.begin(), value.end(), is_space) && !value.starts_with('"');
+  return plain && !quoted ? value : in_quotes(value);
 }
 
 Error unbounded(const store::Administering& store, const std::string& key, store::SearchIndex index) {
@@ -249,18 +241,19 @@ Result<EventQuery> EventQuery::parse(std::string_view text) {
   return query;
 }
 
-Result<void> EventQuery::add(std::string_view key, std::string value, std::string_view field, bool quoted) {
-  const Key* known = find_key(key);
+Result<void> EventQuery::add(std::string_view given, std::string value, std::string_view field, bool quoted) {
+  const Key* known = find_key(given);
   if (known == nullptr) {
-    return invalid(std::string{field}, "unknown filter key `" + std::string{key} + "`; the keys are " + known_keys());
+    return invalid(std::string{field}, "unknown filter key `" + std::string{given} + "`; the keys are " + known_keys());
   }
+  SLUICE_TRY(auto key, canonical(given, field));
   const auto place = std::find_if(words_.begin(), words_.end(), [&](const Word& word) {
-    return std::pair{find_key(word.key), std::string_view{word.key}} >= std::pair{known, key};
+    return std::pair{find_key(word.key), std::string_view{word.key}} >= std::pair{known, std::string_view{key}};
   });
   if (place != words_.end() && place->key == key) {
-    return invalid(std::string{field}, "the filter has " + std::string{key} + " twice");
+    return invalid(std::string{field}, "the filter has " + key + " twice");
   }
-  words_.insert(place, {std::string{key}, std::move(value), std::string{field}, quoted});
+  words_.insert(place, {std::move(key), std::move(value), std::string{field}, quoted});
   return {};
 }
 

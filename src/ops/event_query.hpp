@@ -62,8 +62,9 @@ std::optional<Timestamp> parse_when(std::string_view text, Timestamp now);
 //
 //   type:billing.* class:timeout since:2h text:"connection refused" data.order_id:4711
 //
-// Words are joined by "and"; a value with blanks stands in double quotes, `\"` and `\\` inside them. In quotes a value of
-// the payload is a string, without them also a number, `true`, `false` or `null`.
+// Words are joined by "and"; a value with blanks stands in double quotes, `\"` and `\\` inside them. In quotes a value
+// of the payload is a string, without them also a number, `true`, `false` or `null`. A field whose name has a dot, a
+// colon or a blank in it stands in quotes too: data."order id"."a.b":4711
 
 /// type, source, target, class, fp, gen, workspace, id, key, since, until, text, status, trace, saved, and `data.` with
 /// what follows.

@@ -87,15 +87,49 @@ TEST(EventQuery, RefusesWhatItDoesNotUnderstand) {
 
 TEST(EventQuery, ReadsValuesOfThePayload) {
   const auto filter = filter_of(R"(data.order.id:4711 data.note:"4711" data.at:10:30 data.b:"" since:1h)");
-  EXPECT_EQ(filter.payload, (std::vector<PayloadTerm>{{{"at"}, "10:30", false},
-                                                      {{"b"}, "", true},
-                                                      {{"note"}, "4711", true},
-                                                      {{"order", "id"}, "4711", false}}));
+  EXPECT_EQ(
+      filter.payload,
+      (std::vector<PayloadTerm>{
+          {{"at"}, "10:30", false}, {{"b"}, "", true}, {{"note"}, "4711", true}, {{"order", "id"}, "4711", false}}));
   EXPECT_THAT(complaint("data.:1"), HasSubstr("name a field of the payload"));
   EXPECT_THAT(complaint("data.a..b:1"), HasSubstr("name a field of the payload"));
   EXPECT_THAT(complaint("data:1"), HasSubstr("unknown filter key `data`"));
   EXPECT_THAT(complaint("data.a:1 data.a:2"), HasSubstr("data.a twice"));
   EXPECT_THAT(complaint("data.a:"), HasSubstr("data.a: the value is missing"));
+}
+
+TEST(EventQuery, APartOfThePathInQuotesMayHoldAnything) {
+  const auto path = [](std::string_view text) { return filter_of(text).payload.at(0).path; };
+  EXPECT_EQ(path(R"(data."a.b".c:1)"), (std::vector<std::string>{"a.b", "c"}));
+  EXPECT_EQ(path(R"(data."e:f":3)"), (std::vector<std::string>{"e:f"}));
+  EXPECT_EQ(path(R"(data.a."c d":x since:1h)"), (std::vector<std::string>{"a", "c d"}));
+  EXPECT_EQ(path(R"(data."say \"no\" to C:\\temp":"x")"), (std::vector<std::string>{R"(say "no" to C:\temp)"}));
+  EXPECT_EQ(path(R"(data."":1)"), (std::vector<std::string>{""}));
+  EXPECT_EQ(path(R"(data.a"b":1)"), (std::vector<std::string>{R"(a"b")"})) << "quotes open where a part begins";
+}
+
+TEST(EventQuery, QuotesOfAPathThatDoNotCloseAreNamed) {
+  EXPECT_THAT(complaint(R"(data."a b:1)"), HasSubstr(R"(data."a b:1: the closing quote is missing)"));
+  EXPECT_THAT(complaint(R"(data."a\":1)"), HasSubstr("the closing quote is missing"));
+  EXPECT_THAT(complaint(R"(data."a"b:1)"), HasSubstr(R"(data."a"b: name a field of the payload)"));
+  EXPECT_THAT(complaint(R"(data."a".:1)"), HasSubstr("name a field of the payload"));
+  EXPECT_THAT(complaint(R"(data."a b")"), HasSubstr(R"(`data."a b"` is no filter)"));
+  EXPECT_THAT(complaint(R"(type."a b":1)"), HasSubstr(R"(`type."a` is no filter)"));
+}
+
+TEST(EventQuery, APathIsWrittenInOneWay) {
+  EXPECT_EQ(EventQuery::parse(R"(data."a":1 data."b c"."d":2)")->text(), R"(data."b c".d:2 data.a:1)");
+  EXPECT_THAT(complaint(R"(data."a":1 data.a:2)"), HasSubstr("data.a twice"));
+  EXPECT_TRUE(EventQuery::parse("data.x:1")->has("data.x"));
+  for (const std::string name :
+       {"", ".", "a.b", ":", " ", "\t", "\r\n", "\"", "\\", "\\\"", "a\"", "\"a", "é", "plain"}) {
+    const PayloadTerm term{{"a", name, name}, "1"};
+    const auto query = EventQuery::parse(name_of(term) + ":1 since:1h");
+    ASSERT_TRUE(query) << name;
+    EXPECT_EQ(query->filter(kNow)->payload, std::vector{term}) << name;
+    EXPECT_EQ(query->text(), "since:1h " + name_of(term) + ":1");
+    EXPECT_EQ(EventQuery::parse(query->text())->text(), query->text());
+  }
 }
 
 TEST(EventQuery, QuotesOfThePayloadAreKept) {

@@ -8,6 +8,7 @@
 #include "ops/operation_runner.hpp"
 #include "tests/support/embedded_store.hpp"
 #include "tests/support/faulty_store.hpp"
+#include "tests/support/recording_tracer.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -225,6 +226,37 @@ TEST_F(Operations, ARunCountsDeliveries) {
   EXPECT_EQ(ended.progress.counts.delivered, 5);
   EXPECT_EQ(ended.progress.counts.in_flight(), 0);
   EXPECT_THAT(store_.sql("select count(*) from audit where action = 'replay.bulk'"), ElementsAre("1"));
+}
+
+TEST_F(Operations, EachStepThatActsIsASpanThatNamesItsOperation) {
+  const BulkPlan planned = plan();
+  start(planned, {0, 2, 20});
+  test::RecordingTracer tracer;
+  OperationRunner runner{*store_, "one", kOperationLease, &tracer};
+  run(runner, planned.operation.id, true);
+  const auto spans = tracer.spans();
+  ASSERT_EQ(spans.size(), 2U) << "the canary, and the rest";
+  for (const auto& span : spans) {
+    EXPECT_EQ(span.name, "replay operation");
+    EXPECT_EQ(span.kind, SpanKind::producer);
+    EXPECT_EQ(span.parent, "");
+    EXPECT_THAT(span.links, testing::IsEmpty()) << "which events it takes is decided in the database";
+    EXPECT_EQ(span.attributes.at("sluice.operation.id"), planned.operation.id.to_string());
+    EXPECT_EQ(span.error_type, "");
+  }
+  EXPECT_EQ(spans[0].attributes.at("messaging.batch.message_count"), "2");
+}
+
+TEST_F(Operations, AStepThatFailedSaysSoInItsSpan) {
+  const BulkPlan planned = plan();
+  start(planned);
+  test::FaultyStore faulty{*store_};
+  faulty.fail_verb("advance_operation", {ErrorCode::unavailable, Retry::safe, "nobody answers", {}, {}});
+  test::RecordingTracer tracer;
+  OperationRunner runner{faulty, "one", kOperationLease, &tracer};
+  EXPECT_FALSE(runner.step(planned.operation.id));
+  ASSERT_EQ(tracer.spans().size(), 1U);
+  EXPECT_NE(tracer.spans()[0].error_type, "");
 }
 
 TEST_F(Operations, ACanaryThatFailsStopsItAndNothingElseIsTouched) {

@@ -22,6 +22,7 @@
 #include "ops/history.hpp"
 #include "ops/overview_marks.hpp"
 #include "store/administer.hpp"
+#include "store/observe.hpp"
 #include "telemetry/metrics_set.hpp"
 
 namespace sluice::ops {
@@ -38,9 +39,9 @@ struct Sight {
   std::optional<store::Diagnosis> diagnosis;
   std::optional<LadderVerdict> ladder;
   std::vector<store::Deployment> deployments;
-  std::vector<store::WorkerRecord> workers;  ///< that are alive
-  std::vector<store::SinkRecord> sinks;          ///< all of them
-  std::vector<store::SinkRecord> stopped_sinks;  ///< of these: somebody waits for them
+  std::vector<store::WorkerRecord> workers;                           ///< that are alive
+  std::vector<store::SinkRecord> sinks;                               ///< all of them
+  std::vector<store::SinkRecord> stopped_sinks;                       ///< of these: somebody waits for them
   std::optional<std::vector<store::UnsubscribedCount>> unsubscribed;  ///< none: not looked for
 };
 
@@ -51,7 +52,7 @@ std::vector<Finding> attention(const Sight& sight);
 std::string link_of(FindingId id);
 
 struct OverviewOptions {
-  Duration look_interval = std::chrono::seconds{2};  ///< between two looks at the store
+  Duration look_interval = std::chrono::seconds{2};     ///< between two looks at the store
   Duration glance_interval = std::chrono::seconds{30};  ///< between two looks at the database itself
   RetentionPolicies retention;
   DeadLetterLevels dead_letters;
@@ -63,8 +64,8 @@ class Overview {
   /// The references outlive the overview.
   Overview(store::Administering& store, telemetry::MetricSet& metrics, OverviewOptions options);
 
-  /// Takes a sample: the store's gauges into the metrics and into the history, and the history into the charts. Says how
-  /// long to rest. When the store does not answer, that is what the overview tells from then on.
+  /// Takes a sample: the store's gauges into the metrics and into the history, and the history into the charts. Says
+  /// how long to rest. When the store does not answer, that is what the overview tells from then on.
   Result<Duration> step(Timestamp now);
 
   /// `window`: how far back the charts go.
@@ -107,5 +108,22 @@ class Overview {
   Rows hours_;
   Seen seen_;
 };
+
+// The overview as the console reads it. Pure.
+
+struct OverviewView {
+  Timestamp now{};
+  const store::StoreGauges& gauges;
+  std::optional<double> notify_queue_usage;
+  const ChartWindow& window;
+  std::vector<ChartPoint> points;
+  const std::vector<Finding>& attention;
+  const std::vector<store::SinkRecord>& sinks;
+  std::int64_t delivered = 0;  ///< in the last minute, by this process
+  std::int64_t failed = 0;
+  std::vector<OverviewMark> marks{};
+};
+
+std::string overview_json(const OverviewView& view);
 
 }  // namespace sluice::ops

@@ -263,7 +263,8 @@ TEST(OverviewFaults, AStoreThatDoesNotAnswerIsWhatNeedsAttention) {
     telemetry::MetricSet metrics{registry};
     Overview overview{faulty, metrics, {}};
     EXPECT_FALSE(overview.step(store.now)) << verb;
-    EXPECT_THAT(at(overview.json(*parse_window("1h"), store.now), "attention"), HasSubstr("the database is away")) << verb;
+    EXPECT_THAT(at(overview.json(*parse_window("1h"), store.now), "attention"), HasSubstr("the database is away"))
+        << verb;
     EXPECT_EQ(metrics.store.up->value(), 0) << verb;
     EXPECT_EQ(metrics.store.sample_failures->value(), 1U) << verb;
   }

@@ -1,4 +1,4 @@
-// Publish one event: fill what the publisher may leave out, check it, store it.
+// An event to publish: what somebody sends is read, completed, checked and stored.
 #pragma once
 
 #include <chrono>
@@ -9,11 +9,14 @@
 #include <string_view>
 
 #include <sluice/uuid.hpp>
+#include "core/cloudevents.hpp"
 #include "core/json.hpp"
 #include "host/entropy.hpp"
 #include "store/administer.hpp"
 
 namespace sluice::ops {
+
+// Publish one event: fill what the publisher may leave out, check it, store it.
 
 struct PublishRequest {
   std::string event_type;
@@ -78,6 +81,22 @@ Result<Published> publish_event(store::Publishing& store, const store::NewEvent&
 
 /// What the store holds under this id, which may be other than what was published again under it.
 Result<store::NewEvent> stored_event(store::Administering& store, const Uuid& id);
+
+// What others send as something to publish: our JSON, or a CloudEvent. docs/reference/cloudevents.md is the contract of
+// the second.
+
+/// `{"type":"demo.hello","source":"demo","payload":{…}}`. `event_type` and `type` are the same; `delay` is a text like
+/// `5m` or a number of seconds; null is as good as left out. A name that is not known is an error, because a misspelt
+/// member would be lost without a word. The payload is kept as it was written.
+Result<PublishRequest> publish_request(std::string_view json);
+/// The same of an event that was read with the text around it.
+Result<PublishRequest> publish_request(json::Part outline, std::string_view field = "event");
+
+/// The error names the attribute.
+Result<PublishRequest> publish_request(const cloudevents::CloudEvent& event);
+
+/// The use case names fields; the sender of a CloudEvent gave attributes.
+Error in_terms_of_attributes(Error error);
 
 // Ids for events that come with a name of their own from outside: the same name is always the same id, so that
 // storing it twice is storing it once.

@@ -36,16 +36,20 @@ void describe(Span* span, std::span<const store::NewEvent> events) {
   span->set("sluice.generation", events.front().generation);
 }
 
-std::unique_ptr<Span> begin_replay(Tracer* tracer, store::Administering& store, const Uuid& id) {
-  if (tracer == nullptr) return nullptr;
+Result<store::ReplayReport> traced(Tracer* tracer, store::Administering& store, const Uuid& id,
+                                   std::string_view operation,
+                                   const std::function<Result<store::ReplayReport>()>& run_again) {
+  if (tracer == nullptr) return run_again();
   const auto event = store.get_event(id);
-  if (!event) return nullptr;  // the replay itself will say so
+  if (!event) return run_again();  // which will say so
   const EventEnvelope& envelope = event->envelope;
-  telemetry::MessagingStart start{SpanKind::producer, "replay", "send", envelope.event_type()};
+  telemetry::MessagingStart start{SpanKind::producer, operation, "send", envelope.event_type()};
   if (envelope.trace_context()) start.parent = *envelope.trace_context();
-  auto span = telemetry::start_messaging(*tracer, start);
+  const auto span = telemetry::start_messaging(*tracer, start);
   if (span && span->recording()) span->set("messaging.message.id", id.to_string());
-  return span;
+  auto report = run_again();
+  if (!report) telemetry::note_error(span.get(), report.error());
+  return report;
 }
 
 std::unique_ptr<Span> begin_step(Tracer* tracer, const store::OperationRecord& operation, std::int64_t events) {

@@ -1,6 +1,7 @@
 // The spans of what changes events: publishing them, and replaying them.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -21,9 +22,12 @@ std::unique_ptr<Span> begin_publish(Tracer* tracer, std::span<PublishRequest> re
 /// What is known once the requests are events.
 void describe(Span* span, std::span<const store::NewEvent> events);
 
-/// The span of one event's replay, in the event's own trace.
-std::unique_ptr<Span> begin_replay(Tracer* tracer, store::Administering& store, const Uuid& id);
-/// The span of one step of a bulk operation, in a trace of its own.
+/// Has one event run again, within a span of the event's own trace. `operation` is a literal: replay or resend.
+Result<store::ReplayReport> traced(Tracer* tracer, store::Administering& store, const Uuid& id,
+                                   std::string_view operation,
+                                   const std::function<Result<store::ReplayReport>()>& run_again);
+/// The span of one step of a bulk operation, in a trace of its own. Which events a step takes is decided where they are
+/// taken, in the database, so it is linked to none: the operation's id leads to them.
 std::unique_ptr<Span> begin_step(Tracer* tracer, const store::OperationRecord& operation, std::int64_t events);
 
 }  // namespace sluice::ops

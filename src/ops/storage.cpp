@@ -6,7 +6,7 @@
 #include "core/json_object.hpp"
 #include "core/try.hpp"
 #include "ops/doctor_findings.hpp"
-#include "ops/ladder_partition.hpp"
+#include "ops/ladder.hpp"
 
 namespace sluice::ops {
 namespace {

@@ -17,7 +17,7 @@
 
 #include <sluice/time.hpp>
 #include "host/entropy.hpp"
-#include "http_client/answer.hpp"
+#include "http_client/http_client.hpp"
 #include "otlp/export_queue.hpp"
 #include "otlp/otlp_json.hpp"
 #include "telemetry/exporting.hpp"

@@ -7,8 +7,7 @@
 #include <future>
 #include <utility>
 
-#include "otlp/log_entry.hpp"
-#include "otlp/span_record.hpp"
+#include "otlp/export_queue.hpp"
 
 namespace sluice::otlp {
 namespace {

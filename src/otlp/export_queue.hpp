@@ -1,4 +1,4 @@
-// The queue in which spans, or lines of the log, wait to be sent.
+// What waits for the collector: spans that are over and lines of the log, and the queue in which they wait.
 #pragma once
 
 #include <algorithm>
@@ -8,10 +8,16 @@
 #include <iterator>
 #include <mutex>
 #include <stop_token>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <sluice/time.hpp>
+#include <sluice/tracer.hpp>
+#include "core/trace_context.hpp"
+#include "telemetry/log.hpp"
 
 namespace sluice::otlp {
 
@@ -81,5 +87,44 @@ class ExportQueue {
   std::size_t taken_ = 0;
   std::int64_t dropped_ = 0;
 };
+
+// A span that is over.
+
+struct SpanRecord {
+  struct Attribute {
+    std::string_view key;  ///< a literal
+    std::variant<std::string, std::int64_t> value;
+  };
+
+  TraceContext context;
+  std::uint64_t parent_span_id = 0;  ///< 0: the first of its trace
+  SpanKind kind = SpanKind::internal;
+  std::string name;
+  Timestamp started{};
+  Timestamp ended{};
+  std::vector<Attribute> attributes;
+  std::vector<TraceContext> links;
+  std::size_t dropped_links = 0;
+  bool failed = false;
+  std::string message;  ///< of a failure
+};
+
+using SpanQueue = ExportQueue<SpanRecord>;
+
+// A line of the log on its way to a collector.
+
+struct LogEntry {
+  Timestamp at{};
+  telemetry::Level level = telemetry::Level::info;
+  std::string message;
+  std::vector<std::pair<std::string, telemetry::LogField::Value>> fields;  ///< none is null
+  std::string trace_id;                                                    ///< empty: none
+  std::string span_id;                                                     ///< empty: none
+};
+
+/// A copy of the record, its texts cut after kMostBytes, what is null left out.
+LogEntry entry_of(const telemetry::LogRecord& record);
+
+using LogQueue = ExportQueue<LogEntry>;
 
 }  // namespace sluice::otlp

@@ -1,6 +1,8 @@
 #include "otlp/otlp.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -13,10 +15,26 @@
 #include "http_client/gzip.hpp"
 #include "http_client/http_client.hpp"
 #include "otlp/batch_export.hpp"
-#include "otlp/log_entry.hpp"
+#include "otlp/export_queue.hpp"
 #include "otlp/otlp_tracer.hpp"
 
 namespace sluice::otlp {
+namespace {
+
+constexpr std::uint64_t kAll = std::uint64_t{1} << 56U;
+
+}  // namespace
+
+Sampler::Sampler(SamplerRules rules)
+    : by_parent_(rules.by_parent),
+      threshold_(static_cast<std::uint64_t>(
+          std::llround((1 - std::clamp(rules.ratio, 0.0, 1.0)) * static_cast<double>(kAll)))) {}
+
+bool Sampler::samples(std::optional<bool> parent, std::uint64_t trace_low) const {
+  if (by_parent_ && parent) return *parent;
+  return (trace_low & (kAll - 1)) >= threshold_;
+}
+
 namespace {
 
 constexpr Duration kConnectTimeout = std::chrono::seconds{3};

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include <sluice/time.hpp>
-#include "otlp/log_entry.hpp"
-#include "otlp/span_record.hpp"
+#include "otlp/export_queue.hpp"
 #include "telemetry/metrics.hpp"
 
 namespace sluice::otlp {

@@ -9,8 +9,8 @@
 
 #include <sluice/tracer.hpp>
 #include "host/entropy.hpp"
-#include "otlp/sampler.hpp"
-#include "otlp/span_record.hpp"
+#include "otlp/export_queue.hpp"
+#include "otlp/otlp.hpp"
 
 namespace sluice::otlp {
 

@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/alert_throttle.hpp"
+#include "core/alert.hpp"
 #include "runtime/alert_post.hpp"
 #include "runtime/service.hpp"
 #include "store/observe.hpp"

@@ -52,6 +52,25 @@ TEST_F(PullClaimsTest, WhatIsPulledCountsAsClaimed) {
   EXPECT_EQ(metrics.delivery.claims.with({"empty"}).value(), 1U);
 }
 
+TEST_F(PullClaimsTest, AClaimThatFindsEventsIsASpanLinkedToThem) {
+  pull();
+  EXPECT_TRUE(tracer.spans().empty()) << "nothing was there";
+  std::vector<std::string> traces;
+  std::vector<store::NewEvent> events;
+  for (std::uint64_t number = 1; number <= 2; ++number) {
+    traces.push_back(TraceContext{7, 7, number, TraceContext::kSampled}.traceparent());
+    EnvelopeDraft draft = test::a_draft();
+    draft.trace_context = traces.back();
+    events.push_back(test::an_event(std::move(draft)));
+  }
+  store.publish(std::move(events));
+  EXPECT_EQ(pull().size(), 2U);
+  ASSERT_EQ(tracer.spans().size(), 1U);
+  EXPECT_EQ(tracer.spans()[0].name, "claim outbox_gen_1");
+  EXPECT_EQ(tracer.spans()[0].kind, SpanKind::client);
+  EXPECT_EQ(tracer.spans()[0].links, traces);
+}
+
 TEST_F(PullClaimsTest, AWorkerThatAsksIsAlive) {
   pull();
   const auto workers = store->workers(30s);

@@ -42,6 +42,19 @@ TEST_F(PullSettlingTest, FailedIsRetriedUntilThePolicyEnds) {
   EXPECT_EQ(failures[0].handler_name, "billing.mailer");
 }
 
+TEST_F(PullSettlingTest, ASettlementIsASpanOfTheEventsTrace) {
+  EnvelopeDraft draft = test::a_draft();
+  draft.trace_context = TraceContext{7, 7, 1, TraceContext::kSampled}.traceparent();
+  store.publish({test::an_event(draft)});
+  settle(pull().at(0), Outcome::failed(a_failure()));
+  ASSERT_EQ(tracer.spans().size(), 2U);
+  EXPECT_EQ(tracer.spans()[0].parent, draft.trace_context) << "the claim";
+  const test::RecordedSpan settled = tracer.spans()[1];
+  EXPECT_EQ(settled.name, "settle outbox_gen_1");
+  EXPECT_EQ(settled.kind, SpanKind::client);
+  EXPECT_EQ(settled.parent, draft.trace_context);
+}
+
 TEST_F(PullSettlingTest, ATerminalFailureEndsAtOnce) {
   EXPECT_EQ(settle(pull_one(), Outcome::failed(a_failure(true))).status, Status::failed);
 }

@@ -19,9 +19,10 @@ class SearchCommands : public testing::Test {
     for (int number = 1; number <= 3; ++number) {
       sluice_.store.publish(test::id_of(number));
     }
-    sluice_.store.sql("update outbox set payload = '{\"order\":{\"id\":4711}}', trace_context = "
-                      "'00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' where id = '" +
-                      test::id_of(2).to_string() + "'");
+    sluice_.store.sql(
+        "update outbox set payload = '{\"order\":{\"id\":4711}}', trace_context = "
+        "'00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' where id = '" +
+        test::id_of(2).to_string() + "'");
   }
   void TearDown() override { ::unsetenv("TZ"); }
   test::CommandLine sluice_;
@@ -37,6 +38,21 @@ TEST_F(SearchCommands, ByPayloadAndByTraceWithinATimeRange) {
     EXPECT_EQ(unbounded.exit, Exit::usage);
     EXPECT_THAT(unbounded.err, HasSubstr("add since:24h"));
   }
+}
+
+TEST_F(SearchCommands, AFieldWithADotOrABlankInItsNameStandsInQuotes) {
+  sluice_.store.sql(R"(update outbox set payload = '{"a.b":{"c d":4711}}' where id = ')" + test::id_of(3).to_string() +
+                    "'");
+  const auto found = sluice_({"event", "list", "--filter", R"(data."a.b"."c d":4711 since:1h)", "-o", "ndjson"});
+  EXPECT_EQ(found.exit, Exit::ok) << found.err;
+  EXPECT_EQ(std::count(found.out.begin(), found.out.end(), '\n'), 1);
+  EXPECT_THAT(found.out, HasSubstr(test::id_of(3).to_string()));
+  EXPECT_EQ(sluice_({"filter", "save", "odd", R"(data."a.b"."c d":4711 since:1h)"}).out,
+            "since:1h data.\"a.b\".\"c d\":4711\n");
+  EXPECT_EQ(sluice_({"event", "list", "--filter", "saved:odd", "-o", "ndjson"}).out, found.out);
+  const auto open = sluice_({"event", "list", "--filter", R"(data."a.b:4711 since:1h)"});
+  EXPECT_EQ(open.exit, Exit::usage);
+  EXPECT_THAT(open.err, AllOf(HasSubstr(R"(data."a.b)"), HasSubstr("closing quote")));
 }
 
 TEST_F(SearchCommands, OldestFirst) {

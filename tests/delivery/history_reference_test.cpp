@@ -1,7 +1,8 @@
-// The charts against the database: what the API tells of a known load is what SQL says of the rows. And how much room the
-// history takes.
+// The charts against the database: what the API tells of a known load is what SQL says of the rows. And how much room
+// the history takes.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/json.hpp"
@@ -89,8 +90,9 @@ TEST_F(HistoryReference, CountsAndQuantilesAreThoseOfTheRows) {
   const auto dead = store->list_dead({}, 10, std::nullopt).value().events;
   ASSERT_EQ(dead.size(), 10U);
   // As if they had been dead letters for a day.
-  session.must("set session_replication_role = replica; update core.outbox set occurred_at = occurred_at - interval '1 day' "
-               "where event_type = 'shop.refused'; set session_replication_role = default");
+  session.must(
+      "set session_replication_role = replica; update core.outbox set occurred_at = occurred_at - interval '1 day' "
+      "where event_type = 'shop.refused'; set session_replication_role = default");
   for (const auto& event : dead) {
     ASSERT_TRUE(store->replay(event.envelope.event_id(), 1, {"alice", "test", "fixed"}));
   }
@@ -110,13 +112,16 @@ TEST_F(HistoryReference, CountsAndQuantilesAreThoseOfTheRows) {
                ") within group (order by delivered_at - occurred_at)) * 1000 from core.outbox "
                "where event_type = 'shop.order.placed'");
   };
-  // By the hour, so that one point has them all, unless an hour ends meanwhile.
-  for (const auto& [series, q] : {std::pair{"p50_ms", "0.5"}, std::pair{"p95_ms", "0.95"}, std::pair{"p99_ms", "0.99"}}) {
+  // By the hour, so that one point has them all. When an hour ends meanwhile, the quantile of all is between theirs.
+  for (const auto& [series, q] :
+       {std::pair{"p50_ms", "0.5"}, std::pair{"p95_ms", "0.95"}, std::pair{"p99_ms", "0.99"}}) {
     const auto told = values(series, "45d");
     ASSERT_FALSE(told.empty());
-    if (told.size() > 1) GTEST_SKIP() << "an interval ended during the test";
+    const auto [least, most] = std::minmax_element(told.begin(), told.end());
     // One part in 64, and what passes between the settle and its being seen.
-    EXPECT_NEAR(told.front(), exact(q), exact(q) / 64 + 250) << series;
+    const double room = exact(q) / 64 + 250;
+    EXPECT_LE(*least, exact(q) + room) << series;
+    EXPECT_GE(*most, exact(q) - room) << series;
   }
   const auto replays = values("replay_p95_ms", "45d");
   ASSERT_FALSE(replays.empty());
@@ -128,9 +133,9 @@ TEST_F(HistoryReference, ADayOfAThousandEventsPerSecondIsSmall) {
   const auto distribution = [](double events, double median_us, double sigma) {
     DurationHistogram histogram;
     const auto share = [&](Duration value) {
-      return value.count() <= 0
-                 ? 0.0
-                 : 0.5 * std::erfc(-std::log(static_cast<double>(value.count()) / median_us) / (sigma * std::sqrt(2.0)));
+      return value.count() <= 0 ? 0.0
+                                : 0.5 * std::erfc(-std::log(static_cast<double>(value.count()) / median_us) /
+                                                  (sigma * std::sqrt(2.0)));
     };
     for (DurationHistogram::Bucket bucket = 0; bucket < 1200; ++bucket) {
       const double part = share(DurationHistogram::lower(static_cast<DurationHistogram::Bucket>(bucket + 1))) -

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "ops/ladder_partition.hpp"
+#include "ops/ladder.hpp"
 #include "store/postgres/postgres_store.hpp"
 #include "tests/support/events.hpp"
 #include "tests/support/partitions.hpp"

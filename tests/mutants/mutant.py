@@ -24,6 +24,7 @@ CONTROLS = {
     "serve_sink_test": "HttpSinkTest.AnEventArrivesAsItsEnvelope",
     "http_test": "RouterTest.FindsByMethodAndPath",
     "ops_test": "Generations.ThePreviewOfAnAllocationIsTheNextNumber",
+    "mcp_test": "DeadLetterToolsTest.OldestFirstOnRequest",
     "sqlite_store_test": "Checkpoints.WhoWritesKeepsTheLogShort",
     "broker_test": "OpenBroker.RefusesWhatCannotBe",
     "unit_test": "Uuid.TextReadsBackInEitherCase",

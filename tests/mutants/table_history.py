@@ -41,6 +41,6 @@ HISTORIES = [
            (("src/ops/history.cpp", "if (!points[i].counts && all[i].counts) points[i].counts.emplace();",
              "if (!points[i].counts) points[i].counts.emplace();"),)),
     Mutant("operation-rate-left", "The time left is no shorter than the rate allows", "ops_test", "OperationPaceTest.TellsPhaseSpeedAndWhatIsLeft",
-           (("src/ops/operation_pace.cpp", "seconds = std::max(seconds, static_cast<double>(counts.remaining()) / rate);",
+           (("src/ops/operations.cpp", "seconds = std::max(seconds, static_cast<double>(counts.remaining()) / rate);",
              "seconds = std::min(seconds, static_cast<double>(counts.remaining()) / rate);"),)),
 ]

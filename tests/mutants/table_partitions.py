@@ -3,7 +3,7 @@ from mutant import ACTIONS, CLAIM, FIXES, RETENTION, SETTLE, integration
 
 MONTHS = "src/store/postgres/sql/migration/0013_partitions.sql"
 BEGIN = "src/store/postgres/sql/admin/partition_begin.sql"
-LADDER = "src/ops/ladder_partition.cpp"
+LADDER = "src/ops/ladder.cpp"
 
 PARTITIONS = [
     integration("partition-place", "A claim takes a row of the month that it locked it in", "Partitions.AClaimTakesNoNeighbourOfTheSamePlace",

@@ -6,6 +6,7 @@
 
 #include "runtime/pull_claims.hpp"
 #include "tests/support/faulty_store.hpp"
+#include "tests/support/recording_tracer.hpp"
 #include "tests/support/runtime_fixture.hpp"
 
 namespace sluice::runtime {
@@ -48,16 +49,22 @@ class PullFixture : public testing::Test {
   TestStore store{[this] { return clock.now(); }};
   test::FaultyStore faulty{*store};
   std::vector<FailureNotice> failures;
+  test::RecordingTracer tracer;
   PullPresence presence{faulty, kFirstGeneration};
   PullSettling settling{faulty,
                         presence,
                         {},
-                        {[](const std::string&) { return without_jitter(); }, [] { return 0.5; },
-                         [this](FailureNotice notice) { failures.push_back(std::move(notice)); }}};
+                        {[](const std::string&) { return without_jitter(); },
+                         [] { return 0.5; },
+                         [this](FailureNotice notice) { failures.push_back(std::move(notice)); },
+                         nullptr,
+                         false,
+                         {},
+                         &tracer}};
   std::deque<Answered> answers;  // before the claims, which gives some of them at its end
   telemetry::Registry metric_registry;
   telemetry::MetricSet metrics{metric_registry};
-  PullClaims claims{faulty, settling, presence, {.metrics = &metrics}};
+  PullClaims claims{faulty, settling, presence, {.metrics = &metrics, .tracer = &tracer}};
 };
 
 }  // namespace sluice::runtime

@@ -56,10 +56,10 @@ class Collector:
 
 
 class Daemon:
-    def __init__(self, sluice, folder, config):
+    def __init__(self, sluice, folder, config, store=None):
         file = folder / "sluice.toml"
         file.write_text(config)
-        self.common = ["--config", file, "--store", f"sqlite:{folder}/sluice.db"]
+        self.common = ["--config", file, "--store", store or f"sqlite:{folder}/sluice.db"]
         self.sluice = sluice
         self.environment = {**os.environ, "HOME": str(folder)}
         self.process = subprocess.Popen([sluice, "serve", "-o", "json", *self.common, "--listen", "127.0.0.1:0"],

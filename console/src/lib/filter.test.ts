@@ -43,7 +43,23 @@ describe('values of the payload', () => {
     expect(formatFilter(parseFilter(text).words)).toBe(text);
   });
 
-  it.each(['data:1', 'data.:1', 'data.a..b:1'])('need a field: %s', (text) => {
+  it('may hold anything in quotes', () => {
+    const text = 'data."a.b".c:1 data."e:f":3 data."c d":x data."say \\"no\\" \\\\":2 data."":4 data.a"b:5';
+    expect(parseFilter(text)).toMatchObject({ error: null });
+    expect(parseFilter(text).words.map((word) => word.value)).toEqual(['1', '3', 'x', '2', '4', '5']);
+    expect(formatFilter(parseFilter(text).words)).toBe(text);
+  });
+
+  it('are written in one way', () => {
+    expect(formatFilter(parseFilter('data."a"."b c":1').words)).toBe('data.a."b c":1');
+    expect(parseFilter('data."a":1 data.a:2').error).toBe('data.a stands twice.');
+  });
+
+  it.each(['data."a b:1', 'data."a\\":1'])('need a closing quote: %s', (text) => {
+    expect(parseFilter(text).error).toBe(`${text}: the closing quote is missing.`);
+  });
+
+  it.each(['data:1', 'data.:1', 'data.a..b:1', 'data."a"b:1', 'data."a".:1'])('need a field: %s', (text) => {
     expect(parseFilter(text).error).toContain('is not a filter key');
   });
 });

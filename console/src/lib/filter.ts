@@ -20,8 +20,8 @@ export const filterKeys = [
 ] as const;
 export type FilterKey = (typeof filterKeys)[number];
 
-/** What leads into the payload: `data.order.id`. */
-const dataKey = /^data\.[^.]+(\.[^.]+)*$/;
+/** What leads into the payload: `data.order."customer.id"`. */
+const data = 'data.';
 
 export interface Word {
   key: string;
@@ -30,9 +30,54 @@ export interface Word {
   quoted?: true;
 }
 
-const blank = /\s/;
+/** As the server has it, which a blank of Unicode does not part. */
+const blank = /[ \t\r\n]/;
 
 export type Parsed = { words: Word[]; error: null } | { words: Word[]; error: string };
+
+/** The text in double quotes that opens at `at`, and where it ends; null: it does not close. */
+function quotedAt(text: string, at: number): { value: string; end: number } | null {
+  let value = '';
+  for (let next = at + 1; next < text.length; next += 1) {
+    if (text[next] === '"') return { value, end: next + 1 };
+    if (text[next] === '\\' && next + 1 < text.length) next += 1;
+    value += text.charAt(next);
+  }
+  return null;
+}
+
+function inQuotes(text: string): string {
+  return `"${text.replace(/[\\"]/g, '\\$&')}"`;
+}
+
+/** Where the key that begins at `start` ends; null: a quote of it does not close. */
+function endOfKey(text: string, start: number): number | null {
+  let at = start;
+  while (at < text.length && text[at] !== ':' && !blank.test(text.charAt(at))) {
+    const opens = text[at] === '"' && text[at - 1] === '.' && text.startsWith(data, start);
+    const end = opens ? quotedAt(text, at)?.end : at + 1;
+    if (end === undefined) return null;
+    at = end;
+  }
+  return at;
+}
+
+/** `data."order".id` as the server writes it, `data.order.id`; null: it names no field. */
+function canonical(key: string): string | null {
+  let written = 'data';
+  let at = written.length;
+  while (key[at] === '.') {
+    at += 1;
+    const dot = key.indexOf('.', at);
+    const plain = { value: key.slice(at, dot < 0 ? undefined : dot), end: dot < 0 ? key.length : dot };
+    const part = key[at] === '"' ? quotedAt(key, at) : plain;
+    if (part === null || part.end === at) return null;
+    const needsQuotes = part.value === '' || part.value.startsWith('"') || /[.: \t\r\n]/.test(part.value);
+    written += `.${needsQuotes ? inQuotes(part.value) : part.value}`;
+    at = part.end;
+  }
+  return at === key.length ? written : null;
+}
 
 export function parseFilter(text: string): Parsed {
   const words: Word[] = [];
@@ -42,33 +87,30 @@ export function parseFilter(text: string): Parsed {
       at += 1;
       continue;
     }
-    const start = at;
-    while (at < text.length && text[at] !== ':' && !blank.test(text.charAt(at))) at += 1;
-    const key = text.slice(start, at);
-    if (text[at] !== ':') {
-      return { words, error: `“${key}” is not a filter. Write key:value, or text:"${key}" to search the error.` };
+    const end = endOfKey(text, at);
+    if (end === null) return { words, error: `${text.slice(at)}: the closing quote is missing.` };
+    const typed = text.slice(at, end);
+    if (text[end] !== ':') {
+      return { words, error: `“${typed}” is not a filter. Write key:value, or text:"${typed}" to search the error.` };
     }
-    at += 1;
-    let value = '';
+    at = end + 1;
+    const ofPayload = typed.startsWith(data);
+    const key = ofPayload ? canonical(typed) : typed;
+    if (key === null || (!ofPayload && !(filterKeys as readonly string[]).includes(key))) {
+      return { words, error: `“${typed}” is not a filter key. Known: ${filterKeys.join(', ')}, data.FIELD.` };
+    }
     const quoted = text[at] === '"';
+    let value = '';
     if (quoted) {
-      at += 1;
-      while (at < text.length && text[at] !== '"') {
-        if (text[at] === '\\' && at + 1 < text.length) at += 1;
-        value += text.charAt(at);
-        at += 1;
-      }
-      if (at >= text.length) return { words, error: `${key}: the closing quote is missing.` };
-      at += 1;
+      const read = quotedAt(text, at);
+      if (read === null) return { words, error: `${key}: the closing quote is missing.` };
+      value = read.value;
+      at = read.end;
     } else {
       while (at < text.length && !blank.test(text.charAt(at))) {
         value += text.charAt(at);
         at += 1;
       }
-    }
-    const ofPayload = dataKey.test(key);
-    if (!ofPayload && !(filterKeys as readonly string[]).includes(key)) {
-      return { words, error: `“${key}” is not a filter key. Known: ${filterKeys.join(', ')}, data.FIELD.` };
     }
     if (value === '' && !(ofPayload && quoted)) return { words, error: `${key}: the value is missing.` };
     if (words.some((word) => word.key === key)) return { words, error: `${key} stands twice.` };
@@ -79,7 +121,7 @@ export function parseFilter(text: string): Parsed {
 
 export function formatWord({ key, value, quoted }: Word): string {
   const needsQuotes = quoted || value.startsWith('"') || blank.test(value);
-  return needsQuotes ? `${key}:"${value.replace(/[\\"]/g, '\\$&')}"` : `${key}:${value}`;
+  return `${key}:${needsQuotes ? inQuotes(value) : value}`;
 }
 
 export function formatFilter(words: readonly Word[]): string {

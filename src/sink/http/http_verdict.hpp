@@ -7,7 +7,7 @@
 
 #include <sluice/handler.hpp>
 #include <sluice/time.hpp>
-#include "http_client/answer.hpp"
+#include "http_client/http_client.hpp"
 
 namespace sluice::sink {
 

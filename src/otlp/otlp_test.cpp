@@ -1,4 +1,4 @@
-#include "otlp/sampler.hpp"
+#include "otlp/otlp.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "otlp/log_entry.hpp"
+#include "otlp/export_queue.hpp"
 
 #include <variant>
 

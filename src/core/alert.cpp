@@ -1,4 +1,4 @@
-#include "core/alert_throttle.hpp"
+#include "core/alert.hpp"
 
 #include <algorithm>
 #include <utility>
