@@ -29,8 +29,8 @@ struct Change {
   std::vector<std::string> ids;        ///< as they were given, whole or not
   std::optional<std::string> handler;  ///< of one event: this handler alone
   std::optional<std::string> data;     ///< of one event: with this payload
-  ops::NewSettings settings;  ///< as far as they are given
-  std::optional<std::string> plan;  ///< start this one instead; its id, whole or not
+  ops::NewSettings settings;           ///< as far as they are given
+  std::optional<std::string> plan;     ///< start this one instead; its id, whole or not
   std::optional<ops::ContractSet> contracts;
 
   [[nodiscard]] const ops::ContractSet* contract_set() const { return contracts ? &*contracts : nullptr; }
@@ -82,8 +82,7 @@ Result<Change> change_of(const Arguments& arguments, OperationKind kind) {
   if (request.handler && request.data) {
     return invalid("--data", "another payload is for every handler: leave out --handler");
   }
-  const int ways =
-      (request.ids.empty() ? 0 : 1) + (request.bulk.query.empty() ? 0 : 1) + (request.plan ? 1 : 0);
+  const int ways = (request.ids.empty() ? 0 : 1) + (request.bulk.query.empty() ? 0 : 1) + (request.plan ? 1 : 0);
   if (ways > 1) return invalid("--filter", "give event ids, a filter or --plan, not several of them");
   if (ways == 0 && !arguments.has("--all")) {
     return invalid("--filter",
@@ -132,13 +131,17 @@ std::string question(const store::OperationRecord& operation) {
   return text;
 }
 
+void tell(const Session& session, const std::vector<ops::Overlap>& overlaps) {
+  for (const ops::Overlap& overlap : overlaps) session.note(ops::in_words(overlap));
+}
+
 void print_plan(const Session& session, const ops::BulkPlan& plan) {
   if (session.format() != Format::table) {
     session.out() << ops::to_json(plan) << '\n';
     return;
   }
   if (plan.preview) show_preview(session, *plan.preview, plan.operation.progress.counts.total);
-  for (const ops::Overlap& overlap : plan.overlaps) session.note(ops::in_words(overlap));
+  tell(session, plan.overlaps);
   session.out() << "plan " << plan.operation.id.to_string() << ": " << question(plan.operation) << ", valid until "
                 << clock_text(plan.operation.expires_at) << '\n';
 }
@@ -228,7 +231,7 @@ Result<Exit> change_many(Session& session, const Session::Opened& opened, const 
                                              session.adapters().entropy, request.contract_set()));
   if (plan.operation.progress.counts.total == 0) return nothing_to_do(session);
   if (plan.preview) session.note(ops::in_words(*plan.preview));
-  for (const ops::Overlap& overlap : plan.overlaps) session.note(ops::in_words(overlap));
+  tell(session, plan.overlaps);
   SLUICE_TRY(const auto agreed, agree(session, plan.operation));
   if (!agreed) {
     // Nobody knows of this plan but this command.
@@ -242,6 +245,8 @@ Result<Exit> change_many(Session& session, const Session::Opened& opened, const 
 Result<Exit> start_plan(Session& session, const Session::Opened& opened, const Change& request) {
   SLUICE_TRY(const auto plan, ops::whole_operation_id(*opened.store, *request.plan, "--plan"));
   SLUICE_TRY(const auto planned, ops::find_plan(*opened.store, plan, request.bulk.kind));
+  SLUICE_TRY(const auto overlaps, ops::overlaps_of(*opened.store, planned));
+  tell(session, overlaps);
   if (session.dry_run()) {
     print_operation(session, planned);
     session.note("dry run: would " + question(planned));
@@ -297,7 +302,8 @@ std::vector<Option> target() {
 
 std::vector<Option> one_event() {
   return {{"--handler", "", "NAME", "of one event: run this handler alone; the others stay as they are"},
-          {"--data", "", "JSON|@FILE|-", "of one event: with this payload instead; needs edit_replay in the configuration"}};
+          {"--data", "", "JSON|@FILE|-",
+           "of one event: with this payload instead; needs edit_replay in the configuration"}};
 }
 
 std::vector<Option> start_flags() {

@@ -52,6 +52,7 @@ OperationPace pace_of(const store::OperationRecord& operation, Timestamp now) {
 
 Result<std::vector<Overlap>> overlaps_of(store::Administering& store, const store::OperationRecord& operation) {
   std::vector<Overlap> overlaps;
+  if (operation.progress.state != OperationState::planned) return overlaps;
   SLUICE_TRY(const auto others, store.operations(kOperationsLookedAt));
   std::optional<std::set<Uuid>> own;
   for (const store::OperationRecord& other : others) {

@@ -134,6 +134,7 @@ def change(call, daemon, dead):
     expect(plan.get("total", plan), 3, "all but one of the four that are dead")
     start = "/v1/operations/{id}/start"
     call("POST", start, {"count": 99} | reason, id=plan["token"])
+    expect(call("GET", "/v1/operations/{id}", id=plan["token"]).json()["overlaps"], [], "what stands in the way of the plan")
     call("POST", start, {"count": plan["total"]} | reason, id=plan["token"])
     call("POST", start, {"count": plan["total"]} | reason, id=plan["token"])
     for verb in ("pause", "resume"):

@@ -230,6 +230,8 @@ export interface Operation {
   expires_at: string;
   started_at: string | null;
   ended_at: string | null;
+  /** Of a plan: operations under way that have the same events before them. */
+  overlaps?: { operation_id: string; filter: string; events: number }[];
 }
 
 export interface OperationItem {
