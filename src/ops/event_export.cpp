@@ -56,7 +56,8 @@ store::EventRecord redacted(const store::EventRecord& event, const RedactionPoli
   store::EventRecord copy = event;
   copy.envelope = with_payload(event.envelope, redact_payload(event.envelope.payload(), policy));
   if (copy.last_error) copy.last_error = redacted_error(*copy.last_error, policy);
-  if (policy.mode == RedactionPolicy::Mode::values) copy.failure_history = redact_payload(copy.failure_history, policy);
+  // An edit leaves the payload before it there.
+  copy.failure_history = redact_payload(copy.failure_history, policy);
   return copy;
 }
 
