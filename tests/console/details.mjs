@@ -63,10 +63,29 @@ async function narrow(open, url) {
   }
 }
 
+// A shell may have another store than the daemon.
+async function commands(page, url, id) {
+  const { groups } = await api(page, url, 'v1/dlq/groups');
+  const { operations } = await api(page, url, 'v1/operations');
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  const paths = ['events', 'dlq', 'dlq/items', `events/${id}`, `dlq/groups/${groups[0].fingerprint}`, `operations/${operations[0].operation_id}`];
+  for (const path of paths) {
+    await page.goto(url + path);
+    const copies = button(page, 'Copy as CLI command');
+    await copies.first().waitFor();
+    for (const copy of await copies.all()) {
+      await copy.click();
+      await copy.getByText('copied').waitFor({ state: 'attached' });
+      assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^sluice .* --store sqlite:/, path);
+    }
+  }
+}
+
 export default async function play({ page, url, open }) {
   const id = await navigation(page, url);
   await unknownIds(page, url);
   await states(page, url);
   await narrow(open, url);
   await links(page, url, id);
+  await commands(page, url, id);
 }

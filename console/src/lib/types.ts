@@ -98,6 +98,8 @@ export interface Story extends EventRow {
   timeline: Moment[];
   actions: EventAction[];
   payload_text: string;
+  /** The replays that changed the payload. */
+  edited_by_replay: number[];
   trace_url: string | null;
   attempt_log: Attempt[];
 }
