@@ -1,6 +1,6 @@
 // Small things that were wrong once: where the navigation points, what an unknown id says, links, states, a narrow screen.
 import assert from 'node:assert/strict';
-import { api, button, heading, sees } from './steps.mjs';
+import { api, button, heading, planInDrawer, sees } from './steps.mjs';
 
 const marked = (page) => page.locator('nav [aria-current=page]');
 
@@ -54,6 +54,13 @@ async function narrow(open, url) {
   await page.goto(`${url}dlq`);
   const box = await button(page, /^Replay /).first().boundingBox();
   assert.ok(box.x >= 0 && box.x + box.width <= 420, `the Replay button is at ${box.x}`);
+  await button(page, /^Replay /).first().click();
+  const drawer = await planInDrawer(page, 'event', 'the provider is back');
+  for (const field of await drawer.locator('input').all()) {
+    const { x, width } = await field.boundingBox();
+    assert.ok(x >= 0 && x + width <= 420, `a field of the drawer ends at ${x + width}`);
+  }
+  await page.keyboard.press('Escape');
   for (const path of ['workers', 'sinks']) {
     await page.goto(url + path);
     await page.locator('tbody tr').first().waitFor();
