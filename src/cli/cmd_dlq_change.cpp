@@ -131,13 +131,17 @@ std::string question(const store::OperationRecord& operation) {
   return text;
 }
 
+void tell(const Session& session, const std::vector<ops::Overlap>& overlaps) {
+  for (const ops::Overlap& overlap : overlaps) session.note(ops::in_words(overlap));
+}
+
 void print_plan(const Session& session, const ops::BulkPlan& plan) {
   if (session.format() != Format::table) {
     session.out() << ops::to_json(plan) << '\n';
     return;
   }
   if (plan.preview) show_preview(session, *plan.preview, plan.operation.progress.counts.total);
-  for (const ops::Overlap& overlap : plan.overlaps) session.note(ops::in_words(overlap));
+  tell(session, plan.overlaps);
   session.out() << "plan " << plan.operation.id.to_string() << ": " << question(plan.operation) << ", valid until "
                 << clock_text(plan.operation.expires_at) << '\n';
 }
@@ -226,7 +230,7 @@ Result<Exit> change_many(Session& session, const Session::Opened& opened, const 
                                              session.adapters().entropy, request.contract_set()));
   if (plan.operation.progress.counts.total == 0) return nothing_to_do(session);
   if (plan.preview) session.note(ops::in_words(*plan.preview));
-  for (const ops::Overlap& overlap : plan.overlaps) session.note(ops::in_words(overlap));
+  tell(session, plan.overlaps);
   SLUICE_TRY(const auto agreed, agree(session, plan.operation));
   if (!agreed) {
     // Nobody knows of this plan but this command.
@@ -240,6 +244,8 @@ Result<Exit> change_many(Session& session, const Session::Opened& opened, const 
 Result<Exit> start_plan(Session& session, const Session::Opened& opened, const Change& request) {
   SLUICE_TRY(const auto plan, ops::whole_operation_id(*opened.store, *request.plan, "--plan"));
   SLUICE_TRY(const auto planned, ops::find_plan(*opened.store, plan, request.bulk.kind));
+  SLUICE_TRY(const auto overlaps, ops::overlaps_of(*opened.store, planned));
+  tell(session, overlaps);
   if (session.dry_run()) {
     print_operation(session, planned);
     session.note("dry run: would " + question(planned));

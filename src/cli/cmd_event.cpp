@@ -64,22 +64,23 @@ std::string attempts_text(const store::EventRecord& event) {
 void show_state(std::ostream& out, const ops::EventStory& story) {
   const store::EventRecord& event = story.event;
   out << "\nState\n";
-  print_pairs(out, {{"status", std::string{name(event.status)} + (event.deleted_at ? ", " + tombstone_word(event) : "")},
-                    {"waits_for", waits_text(story.waits_for)},
-                    {"attempts", attempts_text(event)},
-                    {"last_error", event.last_error.value_or("")},
-                    {"error_class", event.error_class.value_or("")},
-                    {"fingerprint", event.fingerprint.value_or("")},
-                    {"generation", std::to_string(event.generation)},
-                    {"channel", event.channel},
-                    {"content_class", event.content_class},
-                    {"ordering_key", event.ordering_key.value_or("")},
-                    {"claimed_by", event.claimed_by.value_or("")},
-                    {"claim_seq", std::to_string(event.claim_seq)},
-                    {event.attempts > 0 ? "next retry at" : "scheduled for", both_clocks(event.retry_after)},
-                    {"delivered_at", both_clocks(event.delivered_at)},
-                    {"failed_at", both_clocks(event.failed_at)},
-                    {"deleted_at", both_clocks(event.deleted_at)}});
+  print_pairs(out,
+              {{"status", std::string{name(event.status)} + (event.deleted_at ? ", " + tombstone_word(event) : "")},
+               {"waits_for", waits_text(story.waits_for)},
+               {"attempts", attempts_text(event)},
+               {"last_error", event.last_error.value_or("")},
+               {"error_class", event.error_class.value_or("")},
+               {"fingerprint", event.fingerprint.value_or("")},
+               {"generation", std::to_string(event.generation)},
+               {"channel", event.channel},
+               {"content_class", event.content_class},
+               {"ordering_key", event.ordering_key.value_or("")},
+               {"claimed_by", event.claimed_by.value_or("")},
+               {"claim_seq", std::to_string(event.claim_seq)},
+               {event.attempts > 0 ? "next retry at" : "scheduled for", both_clocks(event.retry_after)},
+               {"delivered_at", both_clocks(event.delivered_at)},
+               {"failed_at", both_clocks(event.failed_at)},
+               {"deleted_at", both_clocks(event.deleted_at)}});
 }
 
 std::string handler_detail(const ops::HandlerState& handler) {
@@ -101,14 +102,19 @@ void show_handlers(Console& console, const std::vector<ops::HandlerState>& handl
 }
 
 void show_history(Console& console, const store::EventRecord& event) {
+  const auto history = ops::read_history(event.failure_history);
   Table table{"CYCLE", "ATTEMPTS", "FAILED", "REPLAYED", "BY", "ERROR"};
-  for (const auto& cycle : ops::read_history(event.failure_history)) {
+  for (const auto& cycle : history) {
     table.row({std::to_string(cycle.cycle), std::to_string(cycle.attempts), time_or_empty(cycle.failed_at),
                time_or_empty(cycle.replayed_at), cycle.replayed_by, cycle.last_error});
   }
   if (table.empty()) return;
   console.out << "\nFailure history\n";
   table.print(console);
+  for (const auto& cycle : history) {
+    if (cycle.payload.empty()) continue;
+    console.out << "payload before replay " << cycle.cycle << ": " << printable(cycle.payload) << '\n';
+  }
 }
 
 void show_audit(Console& console, const std::vector<store::AuditRecord>& audit) {
@@ -121,7 +127,18 @@ void show_audit(Console& console, const std::vector<store::AuditRecord>& audit) 
   table.print(console);
 }
 
-void show_attempts(Console& console, const std::vector<store::AttemptRecord>& attempts) {
+// What the table has no room for; the error may be what the receiver said.
+void add_notes(Table& table, const Attempt& attempt, const std::string& trace_address) {
+  if (!attempt.response.empty() && attempt.error.find(attempt.response) == std::string::npos) {
+    table.note("answer: " + attempt.response);
+  }
+  if (!attempt.trace_id.empty()) {
+    table.note("trace: " + trace_url_of(trace_address, attempt.trace_id).value_or(attempt.trace_id));
+  }
+}
+
+void show_attempts(Console& console, const std::vector<store::AttemptRecord>& attempts,
+                   const std::string& trace_address) {
   if (attempts.empty()) return;
   console.out << "\nAttempts\n";
   Table table{"#", "STARTED", "TOOK", "HANDLER", "OUTCOME", "STATUS", "WORKER", "ERROR"};
@@ -129,6 +146,7 @@ void show_attempts(Console& console, const std::vector<store::AttemptRecord>& at
     table.row({std::to_string(number), clock_text(attempt.started_at), brief_duration(attempt.took),
                attempt.handler_name, std::string{name(attempt.outcome)},
                attempt.status_code == 0 ? "" : std::to_string(attempt.status_code), attempt.worker, attempt.error});
+    add_notes(table, attempt, trace_address);
   }
   table.print(console);
 }
@@ -239,16 +257,16 @@ void show_timeline(Console& console, const std::vector<ops::Moment>& timeline) {
   table.print(console);
 }
 
-void show_event(Console& console, const ops::EventStory& story, const std::optional<std::string>& trace) {
+void show_event(Console& console, const ops::EventStory& story, const std::string& trace_address) {
   std::ostream& out = console.out;
   const auto& event = story.event;
   out << printable(event.envelope.event_type()) << ' ' << event.envelope.event_id().to_string() << " is "
       << name(event.status) << '\n';
-  show_envelope(out, event.envelope, trace);
+  show_envelope(out, event.envelope, trace_url(trace_address, event.envelope.trace_context()));
   show_state(out, story);
   out << "\nTimeline\n";
   show_timeline(console, story.timeline);
-  show_attempts(console, story.attempts);
+  show_attempts(console, story.attempts, trace_address);
   show_handlers(console, story.handlers);
   show_history(console, event);
   show_audit(console, story.audit);
@@ -260,10 +278,10 @@ Result<Exit> show_event_command(Session& session) {
   SLUICE_TRY(const auto opened, session.open_existing());
   SLUICE_TRY(const auto id, event_argument(session.arguments(), *opened.store));
   SLUICE_TRY(const auto story, ops::tell_story(*opened.store, id));
-  const auto trace = trace_url(opened.config.trace_url, story.event.envelope.trace_context());
   if (session.format() == Format::table) {
-    show_event(session.console(), story, trace);
+    show_event(session.console(), story, opened.config.trace_url);
   } else {
+    const auto trace = trace_url(opened.config.trace_url, story.event.envelope.trace_context());
     session.out() << JsonObject{ops::to_json(story)}.text("trace_url", trace).str() << '\n';
   }
   return Exit::ok;

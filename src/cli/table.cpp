@@ -27,8 +27,8 @@ std::string padded(const std::string& text, std::size_t to) {
 }
 
 constexpr std::size_t kGap = 2;
-constexpr std::size_t kLeast = 8;      // of a column, however narrow the terminal
-constexpr std::size_t kIdWidth = 36;   // of a UUID
+constexpr std::size_t kLeast = 8;     // of a column, however narrow the terminal
+constexpr std::size_t kIdWidth = 36;  // of a UUID
 
 std::string shortened(const std::string& text, std::size_t to) {
   if (width(text) <= to) return text;
@@ -74,7 +74,12 @@ Table::Table(std::initializer_list<std::string_view> headers) : headers_(headers
 void Table::row(std::vector<std::string> cells) {
   assert(cells.size() == headers_.size());
   for (std::string& cell : cells) cell = printable(cell);
-  rows_.push_back(std::move(cells));
+  rows_.push_back({std::move(cells), {}});
+}
+
+void Table::note(const std::string& text) {
+  assert(!rows_.empty());
+  rows_.back().notes.push_back(printable(text));
 }
 
 void Table::print(const Console& console) const { print(console.out, console.color, console.width); }
@@ -82,7 +87,7 @@ void Table::print(const Console& console) const { print(console.out, console.col
 void Table::print(std::ostream& out, bool color, std::size_t into) const {
   std::vector<std::size_t> widths;
   for (const std::string& header : headers_) widths.push_back(width(header));
-  for (const auto& cells : rows_) {
+  for (const auto& [cells, notes] : rows_) {
     for (std::size_t column = 0; column < cells.size(); ++column) {
       widths[column] = std::max(widths[column], width(cells[column]));
     }
@@ -90,7 +95,10 @@ void Table::print(std::ostream& out, bool color, std::size_t into) const {
   if (into > 0) fit(widths, into);
   const std::string head = line(headers_, widths);
   out << (color ? "\033[1m" + head + "\033[0m" : head) << '\n';
-  for (const auto& cells : rows_) out << line(cells, widths) << '\n';
+  for (const auto& [cells, notes] : rows_) {
+    out << line(cells, widths) << '\n';
+    for (const std::string& note : notes) out << "    " << note << '\n';
+  }
 }
 
 void print_pairs(std::ostream& out, const std::vector<std::pair<std::string_view, std::string>>& pairs) {

@@ -20,6 +20,8 @@ class Table {
 
   /// As many cells as there are headers.
   void row(std::vector<std::string> cells);
+  /// A line of its own under the last row, indented and never cut.
+  void note(const std::string& text);
 
   /// Columns are as wide as their widest cell; the last one is not padded. With `color` the headers
   /// are bold. With a `width` no line is longer, as far as eight characters are left of each column: the widest
@@ -30,8 +32,12 @@ class Table {
   [[nodiscard]] bool empty() const { return rows_.empty(); }
 
  private:
+  struct Row {
+    std::vector<std::string> cells;
+    std::vector<std::string> notes;
+  };
   std::vector<std::string> headers_;
-  std::vector<std::vector<std::string>> rows_;
+  std::vector<Row> rows_;
 };
 
 /// Aligned `name  value` lines, indented by two; a pair without a value is left out.

@@ -57,11 +57,15 @@ std::optional<TraceContext> parse_traceparent(std::string_view text) {
 }
 
 std::optional<std::string> trace_url(std::string_view address, const std::optional<std::string>& traceparent) {
-  const std::size_t place = address.find(kTraceIdPlace);
   const auto context = traceparent ? parse_traceparent(*traceparent) : std::nullopt;
-  if (place == std::string_view::npos || !context) return std::nullopt;
+  return context ? trace_url_of(address, context->trace_id()) : std::nullopt;
+}
+
+std::optional<std::string> trace_url_of(std::string_view address, std::string_view trace_id) {
+  const std::size_t place = address.find(kTraceIdPlace);
+  if (place == std::string_view::npos || trace_id.empty()) return std::nullopt;
   std::string url{address};
-  return url.replace(place, kTraceIdPlace.size(), context->trace_id());
+  return url.replace(place, kTraceIdPlace.size(), trace_id);
 }
 
 }  // namespace sluice

@@ -30,5 +30,7 @@ std::optional<TraceContext> parse_traceparent(std::string_view text);
 inline constexpr std::string_view kTraceIdPlace = "{trace_id}";
 /// None: there is no template, or nothing that it could be filled with.
 std::optional<std::string> trace_url(std::string_view address, const std::optional<std::string>& traceparent);
+/// Of a trace by its id.
+std::optional<std::string> trace_url_of(std::string_view address, std::string_view trace_id);
 
 }  // namespace sluice

@@ -31,8 +31,10 @@ Result<std::set<std::string>> EventStream::read_topics(const std::string& text) 
   std::set<std::string> topics;
   std::istringstream words{text};
   for (std::string topic; std::getline(words, topic, ',');) {
-    const bool operation = topic.starts_with(kOperation) && Uuid::parse(topic.substr(kOperation.size()), "topics");
-    if (topic != "overview" && topic != "operations" && !operation) {
+    if (topic.size() > kOperation.size() && topic.starts_with(kOperation)) {
+      SLUICE_TRY(const auto id, ops::whole_operation_id(context_.store, topic.substr(kOperation.size()), "topics"));
+      topic = std::string{kOperation} + id.to_string();
+    } else if (topic != "overview" && topic != "operations") {
       return invalid("topics", "topics must be some of overview, operations and operation:ID, joined by commas");
     }
     topics.insert(topic);

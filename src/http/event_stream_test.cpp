@@ -75,6 +75,21 @@ TEST_F(EventStreamTest, EachHearsItsOwnTopics) {
   EXPECT_EQ(operations->take(), "event: operations\ndata: {\"operations\":[]}\n\n");
 }
 
+TEST_F(EventStreamTest, AnOperationMayBeNamedByTheBeginningOfItsId) {
+  store.publish(test::id_of(1));
+  store.fail(test::id_of(1));
+  store::PlanRequest plan;
+  plan.id = Uuid::parse("0190a5d0-0000-7000-8000-000000000001", "id").value();
+  plan.to_generation = 1;
+  plan.settings = {0, 0, 20};
+  plan.valid_for = std::chrono::hours{1};
+  ASSERT_TRUE(store->plan_operation(plan));
+  const auto stream = listen("operation:0190a5d0");
+  step();
+  EXPECT_THAT(stream->take(), HasSubstr("event: operation\ndata: {\"operation_id\":\"" + plan.id.to_string()));
+  EXPECT_EQ(streams.read_topics("operation:0190a5d1").error().code, ErrorCode::not_found);
+}
+
 TEST_F(EventStreamTest, WhoIsGoneIsForgotten) {
   const auto stream = listen("overview");
   stream->gone = true;

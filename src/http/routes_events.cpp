@@ -1,4 +1,5 @@
 // /v1/events and /v1/dlq: list and show events and change single ones. Publishing has a file of its own.
+#include <limits>
 #include <utility>
 
 #include "core/json.hpp"
@@ -42,6 +43,14 @@ Result<std::string> show_event(Context& context, const Call& call) {
       .text("payload_text", story.event.envelope.payload())
       .text("trace_url", trace_url(context.trace_url, story.event.envelope.trace_context()))
       .str();
+}
+
+Result<std::string> show_payload_before(Context& context, const Call& call) {
+  SLUICE_CHECK(check_query(call, {"before_replay"}));
+  SLUICE_TRY(const auto id, id_of(context, call));
+  SLUICE_TRY(const auto replay, number_parameter(call, "before_replay", 1, 1, std::numeric_limits<int>::max()));
+  SLUICE_TRY(const auto payload, ops::payload_before(context.store, id, replay));
+  return JsonObject{}.uuid("event_id", id).number("before_replay", replay).text("payload_text", payload).str();
 }
 
 ops::Parameter generation_parameter(std::string_view otherwise) {
@@ -176,6 +185,7 @@ Result<std::string> note_group(Context& context, const Call& call) {
 std::vector<Route> event_routes(Context& context) {
   return {reading_route(context, "/v1/events", list_events),
           reading_route(context, "/v1/events/{id}", show_event),
+          reading_route(context, "/v1/events/{id}/payload", show_payload_before),
           changing_route(context, {"/v1/events/{id}/replay"}, replay),
           changing_route(context, {"/v1/events/{id}/edit-replay", Role::admin, 200, kListBody}, edit_replay),
           changing_route(context, {"/v1/events/{id}/resend"}, resend),

@@ -114,8 +114,9 @@ Result<std::string> list_operations(Context& context, const Call& call) {
 Result<std::string> show_operation(Context& context, const Call& call) {
   SLUICE_TRY(const auto id, ops::whole_operation_id(context.store, call.path.at("id"), "id"));
   SLUICE_TRY(const auto found, ops::find_operation(context.store, id));
+  SLUICE_TRY(const auto overlaps, ops::overlaps_of(context.store, found));
   SLUICE_TRY(const auto now, ops::now(context.store));
-  return ops::to_json(found, now);
+  return ops::to_json(found, overlaps, now);
 }
 
 Result<std::string> items(Context& context, const Call& call) {

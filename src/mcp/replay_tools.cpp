@@ -201,7 +201,9 @@ Result<void> may_start(const Call& call, const Uuid& id) {
 
 Result<std::string> execute(const Call& call) {
   SLUICE_TRY(const auto settings, settings_of(call));
-  const Uuid id = call.arguments.uuid("token");
+  const auto found = ops::whole_operation_id(call.context.store, *call.arguments.text("token"), "token");
+  if (!found) return in_tool_words(found.error());
+  const Uuid id = *found;
   SLUICE_CHECK(may_start(call, id));
   const std::int64_t confirmed = *call.arguments.integer("confirm_count");
   auto started =
@@ -216,14 +218,16 @@ Result<std::string> execute(const Call& call) {
 }
 
 Result<std::string> show_operation(const Call& call) {
-  SLUICE_TRY(const auto operation, ops::find_operation(call.context.store, call.arguments.uuid("operation_id")));
+  SLUICE_TRY(const auto id,
+             ops::whole_operation_id(call.context.store, *call.arguments.text("operation_id"), "operation_id"));
+  SLUICE_TRY(const auto operation, ops::find_operation(call.context.store, id));
   SLUICE_TRY(const auto now, ops::now(call.context.store));
   return ops::to_json(operation, now);
 }
 
 std::vector<Parameter> execute_parameters() {
   return {
-      {"token", Type::uuid, true, "token of plan_replay"},
+      {"token", Type::text, true, "token of plan_replay, or at least 8 digits of its beginning"},
       {"confirm_count", Type::integer, true, "total of that plan: how many events you mean to replay", 1},
       {"reason", Type::reason, true, kReasonWords},
       {"rate", Type::integer, false, "Events per second; left out: the highest that this server allows", 1},
@@ -260,15 +264,17 @@ Tool execute_tool() {
 }
 
 Tool watch_tool() {
-  return {"get_operation",
-          "Show the progress of a plan",
-          "Shows how far a plan is: delivered, failed again, skipped, in flight, remaining. Use it after "
-          "execute_replay_plan until state is finished, stopped or cancelled. If it stopped, note says why: look at "
-          "list_failure_clusters before you plan again. paused means that a person wants it to wait.",
-          {{"operation_id", Type::uuid, true, "operation_id of execute_replay_plan, which is also the plan's token"}},
-          operation_schema(),
-          {},
-          show_operation};
+  return {
+      "get_operation",
+      "Show the progress of a plan",
+      "Shows how far a plan is: delivered, failed again, skipped, in flight, remaining. Use it after "
+      "execute_replay_plan until state is finished, stopped or cancelled. If it stopped, note says why: look at "
+      "list_failure_clusters before you plan again. paused means that a person wants it to wait.",
+      {{"operation_id", Type::text, true,
+        "operation_id of execute_replay_plan, which is also the plan's token, or at least 8 digits of its beginning"}},
+      operation_schema(),
+      {},
+      show_operation};
 }
 
 }  // namespace

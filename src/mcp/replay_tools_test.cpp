@@ -120,6 +120,18 @@ TEST_F(PlanToolsTest, ExecutionStartsItIsAuditedAndIsCarriedOut) {
   EXPECT_EQ(call("get_operation", R"({"operation_id":")" + token + R"("})").raw("total"), "3");
 }
 
+TEST_F(PlanToolsTest, AnOperationMayBeNamedByTheBeginningOfItsId) {
+  fail_some(3);
+  const std::string token = plan().text("token");
+  const std::string first = token.substr(0, 13);
+  EXPECT_EQ(call("get_operation", R"({"operation_id":")" + first + R"("})").text("state"), "planned");
+  EXPECT_EQ(call("execute_replay_plan", execution(first, R"(,"confirm_count":3)")).text("operation_id"), token);
+  const Answered unknown = call("execute_replay_plan", execution("ffffffff", R"(,"confirm_count":3)"));
+  EXPECT_EQ(unknown.text("code"), "not_found");
+  EXPECT_THAT(unknown.text("hint"), HasSubstr("plan_replay"));
+  EXPECT_EQ(call("get_operation", R"({"operation_id":"seven"})").text("field"), "operation_id");
+}
+
 TEST_F(PlanToolsTest, TheCountMustBeThePlans) {
   fail_some(3);
   const Answered refused = call("execute_replay_plan", execution(plan().text("token"), R"(,"confirm_count":4)"));

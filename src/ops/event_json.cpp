@@ -57,7 +57,8 @@ store::EventRecord redacted(const store::EventRecord& event, const RedactionPoli
   store::EventRecord copy = event;
   copy.envelope = with_payload(event.envelope, redact_payload(event.envelope.payload(), policy));
   if (copy.last_error) copy.last_error = redacted_error(*copy.last_error, policy);
-  if (policy.mode == RedactionPolicy::Mode::values) copy.failure_history = redact_payload(copy.failure_history, policy);
+  // An edit leaves the payload before it there.
+  copy.failure_history = redact_payload(copy.failure_history, policy);
   return copy;
 }
 
@@ -280,7 +281,14 @@ std::string story_json(std::string_view event, const EventStory& story) {
 std::string to_json(const EventStory& story) { return story_json(to_json(story.event), story); }
 
 std::string payloadless_json(const EventStory& story) {
-  return story_json(event_json(envelope_head(story.event.envelope), story.event, History::shown), story);
+  store::EventRecord event = story.event;
+  event.failure_history = payloadless_history(event.failure_history);
+  std::vector<std::string> edited;
+  for (const FailedCycle& cycle : read_history(story.event.failure_history)) {
+    if (!cycle.payload.empty()) edited.push_back(std::to_string(cycle.cycle));
+  }
+  JsonObject object{story_json(event_json(envelope_head(event.envelope), event, History::shown), story)};
+  return object.array("edited_by_replay", edited).str();
 }
 
 std::string to_json(const EventList& list) {

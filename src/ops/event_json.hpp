@@ -41,7 +41,8 @@ Repro make_repro(const store::EventRecord& event, const RedactionPolicy& policy)
 std::string to_json(const store::EventRecord& event);
 /// The event's members plus `handled`, `audit` and `timeline`.
 std::string to_json(const EventStory& story);
-/// The same without `payload`, for whoever takes it in another form.
+/// The same without `payload`, for whoever takes it in another form, and without those in `failure_history`; the
+/// replays that changed it are in `edited_by_replay`.
 std::string payloadless_json(const EventStory& story);
 /// `{"events":[…],"next_cursor":…}`
 std::string to_json(const EventList& list);

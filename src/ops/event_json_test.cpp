@@ -78,6 +78,14 @@ TEST(EventView, ASummaryHasNoPayloadAndNoHistory) {
   EXPECT_THAT(json, Not(HasSubstr("failure_history")));
 }
 
+TEST(EventView, ThePayloadBeforeAnEditIsRedactedToo) {
+  store::EventRecord event = a_dead_letter(R"({"order":4711})");
+  event.failure_history = R"([{"cycle":1,"last_error":"no answer","payload":{"email":"eve@example.org","order":4712}}])";
+  const std::string json = redacted_json(EventStory{event, {}, {}, {}, {}}, kFields);
+  EXPECT_THAT(json, AllOf(HasSubstr("4712"), HasSubstr("no answer"), Not(HasSubstr("eve@"))));
+  EXPECT_THAT(export_json(event, kFields), Not(HasSubstr("eve@")));
+}
+
 TEST(EventView, WhereEveryValueIsPrivateErrorsLoseTheirsToo) {
   const store::EventRecord event = a_dead_letter(R"({"order":4711})");
   EXPECT_THAT(summary_json({{event}, std::nullopt}, kValues), Not(HasSubstr("4711")));

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
 
-#include "core/json.hpp"
 #include "core/try.hpp"
 #include "core/words.hpp"
 #include "ops/sinks.hpp"
@@ -13,42 +11,6 @@
 
 namespace sluice::ops {
 namespace {
-
-constexpr std::string_view kField = "failure_history";
-
-std::string text_or_empty(std::string_view raw) {
-  auto text = json::string_value(raw, kField);
-  return text ? *std::move(text) : std::string{};
-}
-
-std::int64_t number_or_zero(std::string_view raw) {
-  std::int64_t number = 0;
-  std::from_chars(raw.data(), raw.data() + raw.size(), number);
-  return number;
-}
-
-std::optional<Timestamp> time_or_none(std::string_view raw) {
-  const auto at = parse_iso8601(text_or_empty(raw), kField);
-  return at ? std::optional{*at} : std::nullopt;
-}
-
-FailedCycle read_cycle(const std::vector<json::Member>& members) {
-  FailedCycle cycle;
-  for (const auto& [name, value] : members) {
-    if (name == "cycle") cycle.cycle = number_or_zero(value);
-    if (name == "attempts") cycle.attempts = number_or_zero(value);
-    if (name == "last_error") cycle.last_error = text_or_empty(value);
-    if (name == "first_failed_at") cycle.first_failed_at = time_or_none(value);
-    if (name == "failed_at") cycle.failed_at = time_or_none(value);
-    if (name == "replayed_at") cycle.replayed_at = time_or_none(value);
-    if (name == "replayed_by") cycle.replayed_by = text_or_empty(value);
-    if (name == "reason") cycle.reason = text_or_empty(value);
-    if (name == "operation_id") cycle.operation_id = text_or_empty(value);
-    if (name == "handler") cycle.handler = text_or_empty(value);
-    if (name == "delivered_at") cycle.delivered_at = time_or_none(value);
-  }
-  return cycle;
-}
 
 class Timeline {
  public:
@@ -113,10 +75,10 @@ void add_current_cycle(Timeline& line, const store::EventRecord& event) {
 
 std::string in_past_tense(const std::string& action) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kWords{{{"replay", "replayed"},
-                                                                                {"resend", "sent_again"},
-                                                                                {"reschedule", "rescheduled"},
-                                                                                {"cancel", "cancelled"},
-                                                                                {"edit", "edited"}}};
+                                                                                 {"resend", "sent_again"},
+                                                                                 {"reschedule", "rescheduled"},
+                                                                                 {"cancel", "cancelled"},
+                                                                                 {"edit", "edited"}}};
   for (const auto& [verb, past] : kWords) {
     if (action == verb) return std::string{past};
   }
@@ -193,16 +155,6 @@ Result<std::vector<Wait>> look_around(store::Administering& store, const store::
 }
 
 }  // namespace
-
-std::vector<FailedCycle> read_history(std::string_view failure_history) {
-  std::vector<FailedCycle> cycles;
-  const auto entries = json::elements(failure_history, kField);
-  if (!entries) return cycles;
-  for (const std::string_view entry : *entries) {
-    if (const auto members = json::members(entry, kField)) cycles.push_back(read_cycle(*members));
-  }
-  return cycles;
-}
 
 int attempts_made(const store::EventRecord& event) {
   return event.attempts + (event.status == Status::delivered ? 1 : 0);
@@ -379,8 +331,8 @@ Result<EventStory> tell_story(store::Administering& store, const Uuid& id) {
   std::vector<Moment> moments = timeline(event, handled, audit, attempts);
   std::vector<HandlerState> handlers = handler_states(event, handled, registry.subscriptions);
   SLUICE_TRY(auto waits, look_around(store, event, handlers, registry));
-  return EventStory{std::move(event),   std::move(handled),  std::move(audit),
-                    std::move(moments), std::move(handlers), std::move(waits), std::move(attempts)};
+  return EventStory{std::move(event),    std::move(handled), std::move(audit),   std::move(moments),
+                    std::move(handlers), std::move(waits),   std::move(attempts)};
 }
 
 }  // namespace sluice::ops

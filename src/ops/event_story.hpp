@@ -20,14 +20,21 @@ struct FailedCycle {
   std::optional<Timestamp> replayed_at;
   std::string replayed_by;
   std::string reason;
-  std::string operation_id;  ///< of a bulk replay
-  std::string handler;       ///< the one that it went to; empty: all that had not handled it
+  std::string operation_id;               ///< of a bulk replay
+  std::string handler;                    ///< the one that it went to; empty: all that had not handled it
+  std::string payload;                    ///< before it was edited, as JSON text; empty: the replay did not change it
   std::optional<Timestamp> delivered_at;  ///< it was delivered, and sent again
 };
 
 /// Lenient: members that are missing or of another type are left empty, because rows are also
 /// written by hand.
 std::vector<FailedCycle> read_history(std::string_view failure_history);
+
+/// The history without the payloads that it keeps.
+std::string payloadless_history(std::string_view failure_history);
+
+/// What the event carried before a replay that edited it, as JSON text: not_found when that replay did not.
+Result<std::string> payload_before(store::Administering& store, const Uuid& id, std::int64_t replay);
 
 struct Moment {
   Timestamp at{};
@@ -76,9 +83,9 @@ struct EventStory {
   store::EventRecord event;
   std::vector<store::HandledRecord> handled;
   std::vector<store::AuditRecord> audit;
-  std::vector<Moment> timeline;        ///< by time
-  std::vector<HandlerState> handlers;  ///< those that have handled it, then those that have not
-  std::vector<Wait> waits_for;         ///< empty unless it is pending
+  std::vector<Moment> timeline;                  ///< by time
+  std::vector<HandlerState> handlers;            ///< those that have handled it, then those that have not
+  std::vector<Wait> waits_for;                   ///< empty unless it is pending
   std::vector<store::AttemptRecord> attempts{};  ///< the first and the latest; none of an event that never failed
 };
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "ops/event_json.hpp"
 #include "tests/support/embedded_store.hpp"
 #include "tests/support/event_record.hpp"
 #include "tests/support/faulty_store.hpp"
@@ -13,6 +14,7 @@ namespace {
 using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 std::vector<std::string> steps(const std::vector<Moment>& moments) {
   std::vector<std::string> words;
@@ -42,6 +44,20 @@ TEST(History, IsLenientAboutWhatWasWrittenByHand) {
   EXPECT_EQ(cycles[0].cycle, 0);
   EXPECT_EQ(cycles[0].failed_at, std::nullopt);
   EXPECT_EQ(cycles[0].last_error, "");
+}
+
+TEST(History, KeepsThePayloadBeforeAnEdit) {
+  test::EmbeddedStore store;
+  store.publish(test::id_of(1));
+  store.fail(test::id_of(1));
+  const store::Actor actor{"alice", "cli", "a typo"};
+  ASSERT_TRUE(store->replay_edited({test::id_of(1), R"({"n":9007199254740993})", 1, 100'000}, actor));
+  EXPECT_EQ(*payload_before(*store, test::id_of(1), 1), R"({"n":12345678901234567890123})");
+  EXPECT_EQ(payload_before(*store, test::id_of(1), 2).error().code, ErrorCode::not_found);
+  const std::string json = payloadless_json(*tell_story(*store, test::id_of(1)));
+  EXPECT_THAT(json, AllOf(HasSubstr(R"("edited_by_replay":[1])"), HasSubstr(R"("replayed_by":"alice")"),
+                          Not(HasSubstr(R"("payload":)"))));
+  EXPECT_EQ(payloadless_history("not json"), "not json");
 }
 
 TEST(Timeline, OfADeliveredEvent) {

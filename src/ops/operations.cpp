@@ -42,6 +42,12 @@ std::string overlap_json(const Overlap& overlap) {
       .str();
 }
 
+void add_overlaps(JsonObject& object, const std::vector<Overlap>& overlaps) {
+  std::vector<std::string> texts;
+  for (const Overlap& overlap : overlaps) texts.push_back(to_json(overlap));
+  object.array("overlaps", texts);
+}
+
 // With the words of a saved filter, which may be another one tomorrow.
 Result<std::string> filter_words(store::Administering& store, const BulkRequest& request) {
   if (!request.event_ids.empty()) return ids_text(request.event_ids);
@@ -235,6 +241,12 @@ std::string to_json(const store::OperationRecord& operation, std::optional<Times
       .str();
 }
 
+std::string to_json(const store::OperationRecord& operation, const std::vector<Overlap>& overlaps, Timestamp now) {
+  JsonObject object{to_json(operation, now)};
+  add_overlaps(object, overlaps);
+  return object.str();
+}
+
 std::string to_json(const store::OperationItem& item) {
   return JsonObject{}.number("place", item.place).uuid("event_id", item.event_id).text("state", item.state).str();
 }
@@ -257,9 +269,7 @@ std::string to_json(const BulkPlan& plan) {
   const bool kept = plan.operation.progress.counts.total > 0;
   JsonObject object{to_json(plan.operation)};
   object.text("token", kept ? std::optional{plan.operation.id.to_string()} : std::nullopt);
-  std::vector<std::string> overlaps;
-  for (const Overlap& overlap : plan.overlaps) overlaps.push_back(overlap_json(overlap));
-  object.array("overlaps", overlaps);
+  add_overlaps(object, plan.overlaps);
   return object.raw("preview", plan.preview ? to_json(*plan.preview) : "null").str();
 }
 
@@ -318,6 +328,7 @@ OperationPace pace_of(const store::OperationRecord& operation, Timestamp now) {
 
 Result<std::vector<Overlap>> overlaps_of(store::Administering& store, const store::OperationRecord& operation) {
   std::vector<Overlap> overlaps;
+  if (operation.progress.state != OperationState::planned) return overlaps;
   SLUICE_TRY(const auto others, store.operations(kOperationsLookedAt));
   std::optional<std::set<Uuid>> own;
   for (const store::OperationRecord& other : others) {

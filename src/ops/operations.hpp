@@ -33,7 +33,7 @@ Result<void> check_settings(const OperationSettings& settings);
 /// How fast an operation goes on.
 struct OperationPace {
   std::optional<double> per_second;  ///< events with an outcome, on average since it started
-  std::optional<Duration> left;      ///< at that pace, or at its rate if that is slower; none: it does not run, or nobody can tell yet
+  std::optional<Duration> left;      ///< at that pace, or at its rate if slower; none: nothing moves, or too early
 };
 OperationPace pace_of(const store::OperationRecord& operation, Timestamp now);
 
@@ -44,6 +44,7 @@ struct Overlap {
   std::int64_t events = 0;  ///< among the first kOverlapLook of each
 };
 inline constexpr std::int64_t kOverlapLook = 20'000;
+/// Of a plan; none of one that was started: who starts it is to know, before.
 Result<std::vector<Overlap>> overlaps_of(store::Administering& store, const store::OperationRecord& operation);
 /// `12 events are also in operation 0196…, which runs`
 std::string in_words(const Overlap& overlap);
@@ -114,6 +115,7 @@ Result<ItemPage> list_items(store::Administering& store, const Uuid& id, int lim
 
 /// With its pace, where `now` is given; else those members are null.
 std::string to_json(const store::OperationRecord& operation, std::optional<Timestamp> now = {});
+std::string to_json(const store::OperationRecord& operation, const std::vector<Overlap>& overlaps, Timestamp now);
 /// `{"operations":[…]}`
 std::string to_json(const std::vector<store::OperationRecord>& operations, std::optional<Timestamp> now = {});
 std::string to_json(const store::OperationItem& item);

@@ -101,6 +101,10 @@ TEST_F(Operations, AnOperationThatIsUnderWayIsAnnounced) {
   EXPECT_THAT(in_words(second.overlaps[0]),
               HasSubstr("2 events are also in operation " + first.operation.id.to_string()));
   EXPECT_THAT(to_json(second), HasSubstr(R"("overlaps":[{"operation_id":")"));
+  EXPECT_EQ(overlaps_of(*store_, second.operation)->size(), 1U) << "also when the plan is looked at again";
+  start(second);
+  EXPECT_THAT(*overlaps_of(*store_, *find_operation(*store_, second.operation.id)), testing::IsEmpty())
+      << "too late to tell";
 }
 
 TEST(OperationPaceTest, TellsPhaseSpeedAndWhatIsLeft) {

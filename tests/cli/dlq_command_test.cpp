@@ -190,7 +190,8 @@ TEST_F(Dlq, AHundredAndOneAreConfirmedByTheirNumber) {
   sluice_.input = "y\n";
   const auto reflex = sluice_({"dlq", "discard", "--all", "--reason", "bad import"});
   EXPECT_EQ(reflex.exit, Exit::declined);
-  EXPECT_THAT(reflex.err, AllOf(HasSubstr("type 101 to go on"), HasSubstr("it takes the number, 101"), HasSubstr("nothing was changed")));
+  EXPECT_THAT(reflex.err, AllOf(HasSubstr("type 101 to go on"), HasSubstr("it takes the number, 101"),
+                                HasSubstr("nothing was changed")));
   EXPECT_THAT(sluice_.store.sql("select state from operations"), ElementsAre("cancelled")) << "no plan is left behind";
   sluice_.input = "101\n";
   deliver_meanwhile(5);
@@ -225,6 +226,18 @@ TEST_F(Dlq, APlanIsStartedByItsToken) {
   EXPECT_EQ(replayed.exit, Exit::ok) << replayed.err;
   EXPECT_THAT(replayed.out, HasSubstr("finished: 2 delivered"));
   EXPECT_EQ(sluice_({"dlq", "replay", "--plan", token, "--reason", "again", "--yes"}).exit, Exit::conflict);
+}
+
+TEST_F(Dlq, APlanSaysWhichOtherOperationHasItsEvents) {
+  for (int number = 1; number <= 2; ++number) fail(number);
+  const auto planned = sluice_({"dlq", "plan", "--all"});
+  const std::string token = planned.out.substr(planned.out.find("plan ") + 5, 36);
+  EXPECT_THAT(planned.err, Not(HasSubstr("also in operation")));
+  ASSERT_EQ(sluice_({"dlq", "replay", "--all", "--reason", "the first", "--yes", "--detach"}).exit, Exit::ok);
+  const auto told = HasSubstr("2 events are also in operation ");
+  EXPECT_THAT(sluice_({"dlq", "replay", "--plan", token, "--dry-run"}).err, told);
+  EXPECT_THAT(sluice_({"dlq", "plan", "--all"}).err, told);
+  EXPECT_THAT(sluice_({"dlq", "replay", "--plan", token, "--reason", "the second", "--yes", "--detach"}).err, told);
 }
 
 TEST_F(Dlq, APlanWhoseSetMovedIsRefused) {

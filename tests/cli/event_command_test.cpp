@@ -118,6 +118,34 @@ TEST_F(Events, ShowTellsTheStory) {
   EXPECT_THAT(answer.out, Not(HasSubstr("\033")));
 }
 
+TEST_F(Events, ADeadLetterIsReplayedWithAnotherPayload) {
+  const std::string id = test::id_of(2).to_string();
+  const std::vector<std::string> edit{"dlq",      "replay", id,     "--data", R"({"n":9007199254740993})",
+                                      "--reason", "a typo", "--yes"};
+  EXPECT_EQ(sluice_(edit).exit, Exit::forbidden);
+  sluice_.environment["SLUICE_EDIT_REPLAY"] = "true";
+  const auto edited = sluice_(edit);
+  EXPECT_EQ(edited.exit, Exit::ok) << edited.err;
+  EXPECT_THAT(edited.out, HasSubstr("is pending in generation 1, replay 2"));
+  const auto shown = sluice_({"event", "show", id}).out;
+  EXPECT_THAT(shown, AllOf(HasSubstr("9007199254740993"), HasSubstr("a typo")));
+  EXPECT_THAT(shown, HasSubstr("payload before replay 2: {\"n\":12345678901234567890123}"));
+  EXPECT_THAT(shown, Not(HasSubstr("payload before replay 1")));
+}
+
+TEST_F(Events, ShowTellsWhatTheReceiverSaidAndWhereTheTraceIs) {
+  const std::string trace = "0af7651916cd43dd8448eb211c80319c";
+  sluice_.store.sql(
+      "insert into attempts (event_id, number, claim_seq, worker, started_at, duration_us, outcome, error, response, "
+      "trace_id, recorded_at) select id, 1, 1, 'worker-1', published_at, 7, 'failed', 'http_503', 'come back later', "
+      "'" +
+      trace + "', published_at from outbox where status = 'failed'");
+  const std::vector<std::string> show{"event", "show", test::id_of(2).to_string()};
+  EXPECT_THAT(sluice_(show).out, HasSubstr("\n    answer: come back later\n    trace: " + trace + '\n'));
+  sluice_.environment["SLUICE_TRACE_URL"] = "https://traces.example.com/{trace_id}";
+  EXPECT_THAT(sluice_(show).out, HasSubstr("\n    trace: https://traces.example.com/" + trace + '\n'));
+}
+
 TEST_F(Events, ShowAsJsonIsTheWholeRecord) {
   const auto answer = sluice_({"event", "show", test::id_of(2).to_string(), "-o", "json"});
   EXPECT_THAT(answer.out,

@@ -24,6 +24,16 @@ TEST(Printable, KeepsUnicodeAndReplacesWhatIsNot) {
   EXPECT_EQ(printable("a\xFFz"), "a\xEF\xBF\xBDz");
 }
 
+TEST(Table, ANoteStandsUnderItsRowAndIsNeverCut) {
+  Table table{"NAME", "N"};
+  table.row({"a", "1"});
+  table.note("https://traces.example.com/0af7\n651916cd43dd8448eb211c80319c");
+  table.row({"b", "2"});
+  std::ostringstream out;
+  table.print(out, false, 20);
+  EXPECT_EQ(out.str(), "NAME  N\na     1\n    https://traces.example.com/0af7 651916cd43dd8448eb211c80319c\nb     2\n");
+}
+
 TEST(Table, AlignsByCharactersAndTrimsTheEnd) {
   Table table{"NAME", "N"};
   table.row({"größe", "1"});
@@ -35,7 +45,8 @@ TEST(Table, AlignsByCharactersAndTrimsTheEnd) {
 
 TEST(Table, FitsTheTerminal) {
   Table table{"ID", "TYPE", "ERROR"};
-  table.row({"0196b2f1-7c1e-7a3b-9d2e-5f6a7b8c9d0e", "billing.invoice.paid", "größe of the answer is more than was agreed"});
+  table.row(
+      {"0196b2f1-7c1e-7a3b-9d2e-5f6a7b8c9d0e", "billing.invoice.paid", "größe of the answer is more than was agreed"});
   std::ostringstream out;
   table.print(out, false, 70);
   EXPECT_EQ(out.str(),

@@ -1,6 +1,6 @@
 // Small things that were wrong once: where the navigation points, what an unknown id says, links, states, a narrow screen.
 import assert from 'node:assert/strict';
-import { api, button, heading, sees } from './steps.mjs';
+import { api, button, heading, planInDrawer, sees } from './steps.mjs';
 
 const marked = (page) => page.locator('nav [aria-current=page]');
 
@@ -54,6 +54,13 @@ async function narrow(open, url) {
   await page.goto(`${url}dlq`);
   const box = await button(page, /^Replay /).first().boundingBox();
   assert.ok(box.x >= 0 && box.x + box.width <= 420, `the Replay button is at ${box.x}`);
+  await button(page, /^Replay /).first().click();
+  const drawer = await planInDrawer(page, 'event', 'the provider is back');
+  for (const field of await drawer.locator('input').all()) {
+    const { x, width } = await field.boundingBox();
+    assert.ok(x >= 0 && x + width <= 420, `a field of the drawer ends at ${x + width}`);
+  }
+  await page.keyboard.press('Escape');
   for (const path of ['workers', 'sinks']) {
     await page.goto(url + path);
     await page.locator('tbody tr').first().waitFor();
@@ -63,10 +70,29 @@ async function narrow(open, url) {
   }
 }
 
+// A shell may have another store than the daemon.
+async function commands(page, url, id) {
+  const { groups } = await api(page, url, 'v1/dlq/groups');
+  const { operations } = await api(page, url, 'v1/operations');
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  const paths = ['events', 'dlq', 'dlq/items', `events/${id}`, `dlq/groups/${groups[0].fingerprint}`, `operations/${operations[0].operation_id}`];
+  for (const path of paths) {
+    await page.goto(url + path);
+    const copies = button(page, 'Copy as CLI command');
+    await copies.first().waitFor();
+    for (const copy of await copies.all()) {
+      await copy.click();
+      await copy.getByText('copied').waitFor({ state: 'attached' });
+      assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^sluice .* --store sqlite:/, path);
+    }
+  }
+}
+
 export default async function play({ page, url, open }) {
   const id = await navigation(page, url);
   await unknownIds(page, url);
   await states(page, url);
   await narrow(open, url);
   await links(page, url, id);
+  await commands(page, url, id);
 }

@@ -56,6 +56,8 @@ export default async function play({ url, open, picture }) {
   await sees(page, /\d\d:\d\d:\d\d GMT\+[12]/);
   await sees(page, /\d\d:\d\d:\d\d UTC/);
   await isClean(page, 'an event with both times');
+  const trace = await link(page, /^Trace 0af76519/).getAttribute('href');
+  assert.equal(trace, 'https://traces.example.com/0af7651916cd43dd8448eb211c80319c');
   await link(page, 'Same trace').click();
   await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1);
   assert.match(decodeURIComponent(page.url()), /trace:0af7651916cd43dd8448eb211c80319c/);

@@ -1,5 +1,6 @@
 // A daemon that does not answer: what is on the screen is marked as old, and comes back to life by itself.
 import assert from 'node:assert/strict';
+import { inEveryLook } from './looks.mjs';
 import { sees } from './steps.mjs';
 
 const mark = (page) => page.locator('.live .state');
@@ -17,7 +18,7 @@ export default async function play({ page, url, ask, picture }) {
   await sees(page, 'Connection problem');
   assert.notEqual(await colour(), fresh, 'the figures are dimmed');
   assert.equal(await mark(page).filter({ hasText: 'Live' }).count(), 0);
-  await picture('stale');
+  assert.deepEqual(await inEveryLook(page, 'stale', picture), []);
 
   await ask('start');
   await mark(page).filter({ hasText: 'Live' }).waitFor();

@@ -1,5 +1,21 @@
 // A running replay is watched, paused, resumed, made slower and cancelled.
-import { button, link, planInDrawer, reads, sees } from './steps.mjs';
+import { api, button, link, planInDrawer, reads, sees } from './steps.mjs';
+
+// Two of the events that the paused operation still has before it: a second plan says so, also after a reload.
+async function planTwoAgain(page, url) {
+  const { events } = await api(page, url, 'v1/dlq/events?limit=2');
+  await page.goto(`${url}dlq/items?sel=${events.map((event) => event.event_id).join(',')}`);
+  await button(page, 'Replay…').click();
+  const warning = (await planInDrawer(page, '2 events', 'twice')).getByRole('status');
+  await reads(warning, '2 events are also in operation');
+  await page.reload();
+  await reads(warning, 'Whichever operation comes to an event first changes it');
+  const other = page.waitForEvent('popup');
+  await link(warning, /^operation/).click();
+  await link(await other, 'Operations').waitFor();
+  await sees(await other, 'slowly');
+  await (await other).close();
+}
 
 export default async function play({ page, url }) {
   await page.goto(`${url}dlq/items?sel=all`);
@@ -14,6 +30,8 @@ export default async function play({ page, url }) {
   const running = page.getByRole('region', { name: 'Under way' });
   await button(running, 'Pause').click();
   await reads(running.locator('.badge'), 'paused');
+  await planTwoAgain(page, url);
+  await page.goto(`${url}operations`);
   await button(running, 'Rate').click();
   await running.getByLabel('Per second').fill('2');
   await button(running, 'Set').click();

@@ -32,6 +32,30 @@ export async function planInDrawer(page, events, reason) {
   return drawer;
 }
 
+/** Presses Tab until the element has the focus, as whoever has no mouse does. */
+export async function tabTo(page, target) {
+  await target.waitFor();
+  for (let presses = 0; presses < 80; ++presses) {
+    if (await target.evaluate((element) => element === document.activeElement)) return;
+    await page.keyboard.press('Tab');
+  }
+  assert.fail(`Tab does not reach ${target}`);
+}
+
+/** Presses a button of the screen by keyboard. */
+export async function press(page, name) {
+  await tabTo(page, page.getByRole('main').getByRole('button', { name }));
+  await page.keyboard.press('Enter');
+}
+
+/** Gives the reason of a dialog; Enter sends it. */
+export async function because(page, reason) {
+  await tabTo(page, page.getByRole('dialog').getByLabel('Reason'));
+  await page.keyboard.type(reason);
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+}
+
 export const counted = (page, what) => page.locator(`[data-count="${what}"]`);
 
 export async function finished(page, state) {

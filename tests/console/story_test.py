@@ -121,18 +121,31 @@ def discard(shop):
 
 
 def hands(shop):
+    shop.dead(3)
+    shop.is_mended()
     shop.serve()
     shop.run("publish", "hands.later", "--data", "{}", "--after", "1h")
     shop.story("hands")
     actions = [record["action"] for record in shop.json("audit", "list")["records"] if record["surface"] == "console"]
-    expect(actions, ["resend", "run_now", "restore", "cancel", "reschedule"], "the audit")
+    expect(actions, ["filter.save", "acknowledge", "replay", "resend", "run_now", "restore", "cancel", "reschedule"], "the audit")
+
+
+def edit(shop):
+    shop.dead(3)
+    shop.is_mended()
+    shop.serve(EDIT_REPLAY="true")
+    shop.story("edit")
+    records = shop.json("audit", "list", "--action", "edit")["records"]
+    expect([(record["surface"], record["reason"]) for record in records], [("console", "a digit was wrong")], "the audit")
 
 
 def pictures(shop):
     shop.dead(60)
     shop.run("dlq", "plan", "--filter", "type:outage.b")
     shop.run("generation", "allocate", "--reason", "a deployment")
-    shop.serve()
+    shop.run("publish", "pictures.later", "--data", "{}", "--after", "1h")
+    shop.run("publish", "pictures.now", "--data", "{}")
+    shop.serve(EDIT_REPLAY="true")
     shop.story("pictures")
 
 
@@ -152,7 +165,7 @@ def steer(shop):
 
 
 def search(shop):
-    shop.serve()
+    shop.serve(TRACE_URL="https://traces.example.com/{trace_id}")
     shop.run("publish", "order.first", "--data", '{"order":{"id":1}}')
     shop.run("publish", "order.second", "--data", '{"order":{"id":4711}}', "--traceparent", TRACEPARENT)
     shop.run("publish", "order.third", "--data", '{"order":{"id":47110}}')
@@ -263,7 +276,7 @@ def details(shop):
 
 STORIES = {story.__name__: story for story in
            (outage, canary, exceptions, viewer, survives, text, prefix, generations, discard, hands, pictures, keyboard,
-            steer, sinks, charts, arrivals, acknowledge, slow, stale, lists, details, groups, reload, search, wall)}
+            edit, steer, sinks, charts, arrivals, acknowledge, slow, stale, lists, details, groups, reload, search, wall)}
 
 
 def main():

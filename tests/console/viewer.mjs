@@ -1,5 +1,6 @@
 // 4. A viewer sees everything and can change nothing: there are no buttons, and the API answers 403.
 import assert from 'node:assert/strict';
+import { inEveryLook } from './looks.mjs';
 import { api, button, heading, sees } from './steps.mjs';
 
 const change = /Replay|Discard|Restore|Acknowledge|Reopen|Allocate|Activate|Drain|Retire|Reroute|Test|Pause…|Resume…/;
@@ -9,6 +10,7 @@ export default async function play({ page, url, picture }) {
   await page.getByLabel('Token').fill('not a token');
   await button(page, 'Sign in').click();
   await sees(page, 'does not know this token');
+  assert.deepEqual(await inEveryLook(page, 'sign-in', picture), []);
   await page.getByLabel('Token').fill('viewer-token');
   await button(page, 'Sign in').click();
   await heading(page, 'Dead letters').waitFor();

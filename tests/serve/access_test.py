@@ -6,7 +6,7 @@ import sys
 from serving import Serving, expect
 
 TOKENS = {"viewer": "look-but-do-not-touch", "operator": "publish-and-replay", "admin": "everything-there-is"}
-CONFIGURATION = "".join(f"""\
+CONFIGURATION = "edit_replay = true\n" + "".join(f"""\
 [tokens.{role}]
 role = "{role}"
 token_sha256 = "{hashlib.sha256(token.encode()).hexdigest()}"
@@ -23,6 +23,9 @@ TABLE = [
     ("GET", "/v1/dlq/groups", None, (401, 200, 200, 200)),
     ("POST", "/v1/events", EVENT, (401, 403, 201, 201)),
     ("POST", f"/v1/events/{NOBODY}/replay", {"reason": "test"}, (401, 403, 404, 404)),
+    ("POST", f"/v1/events/{NOBODY}/run-now", {"reason": "test"}, (401, 403, 404, 404)),
+    ("POST", f"/v1/events/{NOBODY}/edit-replay", {"reason": "test", "payload": {}}, (401, 403, 403, 404)),
+    ("GET", f"/v1/events/{NOBODY}/payload", None, (401, 404, 404, 404)),
     ("POST", "/v1/plans", {"all": True}, (401, 403, 200, 200)),
     ("GET", "/v1/filters", None, (401, 200, 200, 200)),
     ("POST", "/v1/filters", {"name": "late", "filter": "type:shop.*"}, (401, 403, 200, 200)),

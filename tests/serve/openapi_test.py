@@ -11,6 +11,7 @@ from node_program import run_script
 
 NOBODY = "0196b2f1-7c1e-7a3b-9d2e-5f6a7b8c9d0e"
 CONFIGURATION = """\
+edit_replay = true
 [sinks.away]
 kind = "http"
 url = "http://127.0.0.1:1/"
@@ -100,15 +101,31 @@ def change_one(call, dead):
     call("POST", path + "cancel", reason, id=event)
     call("POST", path + "restore", reason, id=event)
     call("POST", path + "run-now", reason, id=event)
-    for verb, more in (("run-now", {}), ("cancel", {}), ("resend", {"handler": "shop.away"}), ("edit-replay", {"payload": {"n": 1}})):
+    for verb, more in (("run-now", {}), ("cancel", {}), ("resend", {"handler": "shop.away"}), ("edit-replay", {"payload": [1]})):
         call("POST", path + verb, more | reason, id=dead)
         call("POST", path + verb, more, id=dead)
         call("POST", path + verb, more | reason, id=NOBODY)
 
 
+def edit(call, daemon, event):
+    """The payload that replaces another, and the one before, keep their numbers."""
+    path = "/v1/events/{id}/"
+    report = call("POST", path + "edit-replay", '{"reason":"testing","payload":{"n":9007199254740993}}',
+                  {"Content-Type": "application/json"}, id=event)
+    expect((report.status, report.json()["cycle"]), (200, 1), "an edit")
+    story = call("GET", "/v1/events/{id}", id=event, query="?payload=text").json()
+    expect("9007199254740993" in story["payload_text"], True, f"the new payload: {story['payload_text']}")
+    expect(story["edited_by_replay"], [1], "the replays that changed the payload")
+    expect("12345678901234567890" in call("GET", path + "payload", id=event).json()["payload_text"], True, "the payload before")
+    call("GET", path + "payload", id=event, query="?before_replay=0")
+    expect(call("GET", path + "payload", id=event, query="?before_replay=2").status, 404, "a replay that edited nothing")
+    daemon.await_(lambda: daemon.get("/v1/dlq/count")["count"] == 4, "the edited one fails again")
+
+
 def change(call, daemon, dead):
     reason = {"reason": "testing"}
     change_one(call, dead[1])
+    edit(call, daemon, dead[1])
     filters(call)
     call("POST", "/v1/events/{id}/discard", reason, id=dead[0])
     call("POST", "/v1/events/{id}/discard", {}, id=dead[0])
@@ -134,6 +151,7 @@ def change(call, daemon, dead):
     expect(plan.get("total", plan), 3, "all but one of the four that are dead")
     start = "/v1/operations/{id}/start"
     call("POST", start, {"count": 99} | reason, id=plan["token"])
+    expect(call("GET", "/v1/operations/{id}", id=plan["token"]).json()["overlaps"], [], "what stands in the way of the plan")
     call("POST", start, {"count": plan["total"]} | reason, id=plan["token"])
     call("POST", start, {"count": plan["total"]} | reason, id=plan["token"])
     for verb in ("pause", "resume"):

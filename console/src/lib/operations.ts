@@ -53,6 +53,6 @@ export function phaseOf({ phase, canary, total, delivered, failed_again, in_flig
   if (phase === 'canary') return `canary: ${Math.min(outcomes, canary)} of ${Math.min(canary, total)} have an outcome`;
   if (phase === 'settling') return `the last ${in_flight} are being delivered`;
   if (phase === 'rest')
-    return canary > 0 ? 'the canary went well; the rest is replayed' : 'all at once, without a canary';
+    return canary > 0 ? 'the canary went well; the rest is replayed' : 'everything, without a canary';
   return '';
 }

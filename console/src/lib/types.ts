@@ -98,6 +98,8 @@ export interface Story extends EventRow {
   timeline: Moment[];
   actions: EventAction[];
   payload_text: string;
+  /** The replays that changed the payload. */
+  edited_by_replay: number[];
   trace_url: string | null;
   attempt_log: Attempt[];
 }
@@ -230,6 +232,8 @@ export interface Operation {
   expires_at: string;
   started_at: string | null;
   ended_at: string | null;
+  /** Of a plan: operations under way that have the same events before them. */
+  overlaps?: { operation_id: string; filter: string; events: number }[];
 }
 
 export interface OperationItem {
