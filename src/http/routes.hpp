@@ -17,6 +17,10 @@
 #include "ops/schema.hpp"
 #include "sink/sink.hpp"
 
+namespace sluice::broker {
+class Broker;
+}
+
 namespace sluice::http {
 
 /// The sinks of this process; what all processes share of them is in the store.
@@ -44,8 +48,9 @@ struct Context {
   DeadLetterLevels dead_letters;
   std::string version;
   bool read_only = false;
-  ops::EditPolicy edit{};                                ///< of payloads of dead letters
-  LocalSinks* sinks = nullptr;                           ///< none: this process delivers nothing
+  ops::EditPolicy edit{};                                               ///< of payloads of dead letters
+  broker::Broker* broker = nullptr;                                     ///< none is configured
+  LocalSinks* sinks = nullptr;                                          ///< none: this process delivers nothing
   std::function<std::string(const ops::ChartWindow& window)> overview;  ///< JSON, for this much of the past
   std::function<Exposed(std::string_view accept)> metrics;
   /// Nothing stands in the way of serving: false while stopping.

@@ -66,9 +66,10 @@ Result<std::string> status(Context& context, const Call&) {
 }
 
 Result<std::string> doctor(Context& context, const Call&) {
-  return ops::to_json(ops::examine(
-      context.store,
-      {.retention = context.retention, .clock = context.entropy.clock, .dead_letters = context.dead_letters}));
+  return ops::to_json(ops::examine(context.store, {.retention = context.retention,
+                                                   .clock = context.entropy.clock,
+                                                   .broker = context.broker,
+                                                   .dead_letters = context.dead_letters}));
 }
 
 Result<std::string> workers(Context& context, const Call&) {
