@@ -68,8 +68,10 @@ class Gathering {
 
   void look_at_ladder() {
     auto history = noted("the history of the ladder", store_.ladder_history());
-    if (!history || !facts_.now) return;
-    facts_.ladder = judge_ladder(*std::move(history), stage_of(facts_.diagnosis, store_.capabilities()), *facts_.now);
+    const auto relay = noted("the relay's switch", store_.relay());
+    if (!history || !relay || !facts_.now) return;
+    const LadderStage stage = stage_of(facts_.diagnosis, store_.capabilities(), *relay);
+    facts_.ladder = judge_ladder(*std::move(history), stage, *facts_.now);
   }
 
   void look_for_generations() {

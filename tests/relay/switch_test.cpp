@@ -1,4 +1,5 @@
 // Turning the switch through ops, with a real broker.
+#include "ops/ladder.hpp"
 #include "ops/relay.hpp"
 #include "tests/relay/relay_fixture.hpp"
 
@@ -20,6 +21,7 @@ TEST_P(RelaySwitch, AHandlerWhoseProcessIsAwayKeepsItsMessagesAndTheWayBackWaits
   const auto on = ops::relay_on(store(), *admin_, settings(), kOperator);
   ASSERT_TRUE(on) << on.error().message;
   EXPECT_EQ(on->relay.state, RelayState::on);
+  EXPECT_TRUE(ops::report_ladder(store())->stage.relayed);
   auto relay = relaying();
   const Uuid id = publish_one(store());
   eventually([&] { return store().get_event(id)->status == Status::delivered; });
