@@ -64,8 +64,10 @@ void Supervisor::add_relay() {
   };
   PoolEnvironment environment = pool_environment();
   environment.on_busy = [](bool) {};
-  // A delivery is counted where its handler runs, and traced there; the relay has a span for each publish.
+  // A delivery is measured where its handler runs, and traced there; the relay has a span for each publish. That the
+  // event is delivered counts here, once for all its handlers.
   environment.metrics = nullptr;
+  environment.history = &options_.metrics->history;
   environment.tracer = nullptr;
   broker_pools_.push_back(std::make_unique<WorkerPool>(std::move(environment), std::move(own)));
 }

@@ -132,6 +132,31 @@ TEST_P(RelayTest, TheTraceGoesOnBehindTheBroker) {
   EXPECT_EQ(processed[0].attributes.at("messaging.consumer.group.name"), "search.indexer");
 }
 
+TEST_P(RelayTest, EachEventCountsOnceInTheHistoryAndEachHandlerItsOwn) {
+  constexpr int kEvents = 20;
+  const auto delivered = [&](HistoryKind kind, const std::string& series) {
+    const Timestamp now = *store().now();
+    HistoryCounts all;
+    for (const HistoryRow& row : *store().history({true, now - 1h, now + 1h, kind, series})) all.add(row.counts);
+    return all.delivered;
+  };
+  Journal journal;
+  turn(RelayState::on);
+  auto consumers =
+      consuming("consumers", {journalling("billing.books", journal), journalling("search.indexer", journal)});
+  auto relay = relaying();
+  publish_many(0, kEvents);
+  journal.await(2 * kEvents);
+  eventually([&] { return count("core.outbox where status = 'delivered'") == kEvents; });
+  relay->stop();
+  consumers->stop();
+  EXPECT_EQ(delivered(HistoryKind::all, ""), kEvents);
+  EXPECT_EQ(delivered(HistoryKind::type, a_draft().event_type), kEvents);
+  EXPECT_EQ(delivered(HistoryKind::handler, "billing.books"), kEvents);
+  EXPECT_EQ(delivered(HistoryKind::handler, "search.indexer"), kEvents);
+  EXPECT_EQ(delivered(HistoryKind::handler, "sluice.relay"), 0) << "a relay is no handler";
+}
+
 TEST_P(RelayTest, WhileTheBrokerIsAwayEventsWaitAndNoneIsLost) {
   Journal journal;
   auto consumers = consuming("consumers", {journalling("search.indexer", journal)});
