@@ -104,9 +104,7 @@ std::string link_of(FindingId id) {
 }
 
 Overview::Overview(store::Administering& store, telemetry::MetricSet& metrics, OverviewOptions options)
-    : store_(store),
-      metrics_(metrics),
-      options_(std::move(options)) {
+    : store_(store), metrics_(metrics), options_(std::move(options)) {
   sight_.store = store.display_name();
   sight_.retention = options_.retention;
   sight_.dead_letter_levels = options_.dead_letters;
@@ -216,6 +214,7 @@ Result<void> Overview::glance(Timestamp now) {
   const LadderStage stage = stage_of(diagnosis, store_.capabilities(), relay);
   sight_.ladder = judge_ladder(std::move(samples), stage, sight_.gauges.now);
   show_ladder(metrics_.store, *sight_.ladder);
+  show_relay(metrics_.store, relay);
   show_diagnosis(metrics_.store, diagnosis);
   sight_.diagnosis = std::move(diagnosis);
   sight_.deployments = std::move(deployments);

@@ -53,7 +53,8 @@ void Supervisor::add_relay() {
                                                            .everybody = registry_,
                                                            .kind = options_.broker.kind,
                                                            .shards = options_.broker.shards,
-                                                           .tracer = options_.tracer});
+                                                           .tracer = options_.tracer,
+                                                           .metrics = options_.metrics});
     RegisteredHandler handler = relay_handler(*claims);
     RegistrySnapshot alone;
     alone.subscriptions = {handler.subscription};

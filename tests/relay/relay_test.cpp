@@ -105,6 +105,7 @@ TEST_P(RelayTest, AnEventThatWasPublishedAndNotSettledIsPublishedAgainUnderItsId
   auto relay = relaying("second");
   eventually([&] { return store().get_event(id)->status == Status::delivered; });
   EXPECT_EQ(store().get_event(id)->attempts, 0) << "the relay's death is no attempt of a handler";
+  EXPECT_EQ(relayed_.delivery.relayed.with({"duplicate"}).value(), 1U);
   const Uuid last = publish_one(store());
   journal.await("search.indexer", last);
   EXPECT_EQ(journal.times("search.indexer", id), 1);
@@ -155,6 +156,8 @@ TEST_P(RelayTest, EachEventCountsOnceInTheHistoryAndEachHandlerItsOwn) {
   EXPECT_EQ(delivered(HistoryKind::handler, "billing.books"), kEvents);
   EXPECT_EQ(delivered(HistoryKind::handler, "search.indexer"), kEvents);
   EXPECT_EQ(delivered(HistoryKind::handler, "sluice.relay"), 0) << "a relay is no handler";
+  EXPECT_EQ(relayed_.delivery.relayed.with({"published"}).value(), kEvents);
+  EXPECT_EQ(relayed_.delivery.settled.with({"delivered"}).value(), 0U) << "it is counted where the handlers run";
 }
 
 TEST_P(RelayTest, WhileTheBrokerIsAwayEventsWaitAndNoneIsLost) {
@@ -171,6 +174,7 @@ TEST_P(RelayTest, WhileTheBrokerIsAwayEventsWaitAndNoneIsLost) {
   journal.await(51);
   eventually([&] { return count("core.outbox where status = 'delivered'") == 51; });
   EXPECT_EQ(count("core.outbox where attempts > 0"), 0);
+  EXPECT_GT(relayed_.delivery.relay_errors.with({"unavailable"}).value(), 0U);
 }
 
 // The ack wait is so long that the broker would not hand the message out again in time.
