@@ -14,12 +14,9 @@
 #include "http/router.hpp"
 #include "ops/event_change.hpp"
 #include "ops/history.hpp"
+#include "ops/relay.hpp"
 #include "ops/schema.hpp"
 #include "sink/sink.hpp"
-
-namespace sluice::broker {
-class Broker;
-}
 
 namespace sluice::http {
 
@@ -48,8 +45,9 @@ struct Context {
   DeadLetterLevels dead_letters;
   std::string version;
   bool read_only = false;
-  ops::EditPolicy edit{};                                               ///< of payloads of dead letters
-  broker::Broker* broker = nullptr;                                     ///< none is configured
+  ops::EditPolicy edit{};            ///< of payloads of dead letters
+  broker::Broker* broker = nullptr;  ///< none is configured
+  ops::RelaySettings relay{};
   LocalSinks* sinks = nullptr;                                          ///< none: this process delivers nothing
   std::function<std::string(const ops::ChartWindow& window)> overview;  ///< JSON, for this much of the past
   std::function<Exposed(std::string_view accept)> metrics;

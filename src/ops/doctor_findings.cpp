@@ -17,6 +17,7 @@ class Gathering {
     facts_.store = store.display_name();
     facts_.retention = options.retention;
     facts_.dead_letter_levels = options.dead_letters;
+    facts_.relay_settings = options.relay;
   }
 
   Result<DoctorFacts> run() {

@@ -166,6 +166,21 @@ TEST_P(RelayBadDay, WithoutAStreamEventsWaitUntilThereIsOne) {
   EXPECT_EQ(store().get_event(id)->attempts, 0);
 }
 
+TEST_P(RelayBadDay, AStreamThatForgetsIdsTooSoonIsRefused) {
+  if (GetParam() == Kind::redis) GTEST_SKIP() << "Redis has no stream before the first message";
+  const Server bare{GetParam()};
+  const auto broker = opened({.urls = {bare.url()}});
+  ASSERT_TRUE(broker->ensure({.duplicate_window = 2min})) << "what NATS makes of a stream unless it is told";
+  const auto refused = ops::relay_on(store(), *broker, settings(), kOperator);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::conflict);
+  EXPECT_EQ(refused.error().message,
+            "the stream SLUICE recognises a duplicate for 2m, and a relay that dies publishes again after "
+            "worker.claim_ttl, 5m");
+  EXPECT_EQ(refused.error().hint, "nats stream edit SLUICE --dupe-window 2h");
+  EXPECT_EQ(store().relay()->state, RelayState::off);
+}
+
 TEST(RelayStream, OneThatTakesOtherSubjectsIsRefused) {
   const NatsServer server;
   const auto other = opened({.urls = {server.url()}, .prefix = "SLUICE"});
