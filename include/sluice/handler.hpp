@@ -124,12 +124,15 @@ struct Delivery {
   /// The W3C traceparents of the spans that the events are handled in: one per event, or a single one of a batch. Empty
   /// without a tracer.
   std::vector<std::string> traceparents{};
+  /// How often each event was replayed or sent again: what tells it from a repeat of an earlier attempt.
+  std::vector<std::int64_t> replays{};
 
   /// That of one event, for the calls that are made on its behalf; empty: none.
   [[nodiscard]] std::string_view traceparent(std::size_t event = 0) const {
     if (traceparents.empty()) return {};
     return traceparents[event < traceparents.size() ? event : 0];
   }
+  [[nodiscard]] std::int64_t replay(std::size_t event = 0) const { return event < replays.size() ? replays[event] : 0; }
 };
 
 /// The transaction that also records that the handler has handled the event. Statements run on it take

@@ -18,7 +18,9 @@ std::string worth_on_nats(const BrokerFacts& facts) {
   if (facts.storage == "memory") return "the stream is kept in memory: a restart of its servers loses it";
   if (facts.replicas.value_or(1) >= 3) {
     return "an answer means that a majority of " + std::to_string(*facts.replicas) +
-           " servers has the message: the crash of one loses nothing";
+           " servers has the message: the crash of one loses nothing, a power failure of all at once may lose what "
+           "they "
+           "had not synced";
   }
   return "an answer means that one server has written the message to its file without waiting for the disk: a crash of "
          "the process loses nothing, a power failure may lose the last seconds";

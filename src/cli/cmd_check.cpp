@@ -29,6 +29,7 @@ Result<ops::DoctorReport> examine(const Session& session) {
   SLUICE_TRY(const auto broker, session.adapters().open_broker(config));
   ops::DoctorOptions options{config.retention, session.adapters().entropy.clock};
   options.broker = broker.get();
+  options.relay = relay_settings(config);
   options.dead_letters = config.dead_letters;
   return ops::examine(**store, options);
 }

@@ -14,16 +14,6 @@ namespace {
 
 constexpr Duration kBetweenLooks = std::chrono::seconds{1};
 
-ops::RelaySettings relay_settings(const config::Config& config) {
-  ops::RelaySettings settings;
-  settings.kind = config.relay.kind();
-  settings.stream.replicas = config.relay.replicas;
-  settings.stream.max_age = config.relay.max_age;
-  settings.shards = config.relay.shards;
-  settings.ack_wait = config.relay.ack_wait;
-  return settings;
-}
-
 void print_relay(const Session& session, const ops::RelayView& view) {
   if (session.format() != Format::table) {
     session.out() << ops::to_json(view) << '\n';

@@ -25,6 +25,17 @@ Result<std::optional<std::string>> ask(const Session& session, const std::string
 
 }  // namespace
 
+ops::RelaySettings relay_settings(const config::Config& config) {
+  ops::RelaySettings settings;
+  settings.kind = config.relay.kind();
+  settings.stream.replicas = config.relay.replicas;
+  settings.stream.max_age = config.relay.max_age;
+  settings.shards = config.relay.shards;
+  settings.ack_wait = config.relay.ack_wait;
+  settings.claim_ttl = config.worker.claim_ttl;
+  return settings;
+}
+
 Format format_of(const Arguments& arguments) {
   const auto wanted = arguments.value("--output").value_or("table");
   if (wanted == "json") return Format::json;

@@ -13,8 +13,12 @@
 #include "config/config.hpp"
 #include "config/gather.hpp"
 #include "core/words.hpp"
+#include "ops/relay.hpp"
 
 namespace sluice::cli {
+
+/// What is configured, as the switch of the relay and the doctor take it.
+ops::RelaySettings relay_settings(const config::Config& config);
 
 struct Console {
   std::istream& in;

@@ -106,6 +106,12 @@ TEST(Config, ABadValueNamesWhereItCameFromAndWhatIsExpected) {
   EXPECT_THAT(refusal(with_key("DATABASE_URL", "mysql://h/db")), HasSubstr("DATABASE_URL"));
 }
 
+TEST(Config, ABrokerWithoutTlsSaysHowToGetIt) {
+  EXPECT_THAT(refusal(with_key("SLUICE_BROKER", "rediss://h:6379")),
+              AllOf(HasSubstr("SLUICE_BROKER: this build has no TLS for Redis"), HasSubstr("stunnel")));
+  EXPECT_THAT(refusal(with_key("SLUICE_BROKER", "amqp://h")), HasSubstr("nats://HOST:4222"));
+}
+
 TEST(Config, ALoserIsNotParsed) {
   Sources sources = with_key("DATABASE_URL", "mysql://h/db");
   sources.flags["store"] = "sqlite:a.db";

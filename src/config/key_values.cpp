@@ -33,6 +33,11 @@ Result<void> read_broker(std::vector<std::string>& into, const Given& given) {
   if (given.text == kNone) return {};
   SLUICE_CHECK(read_words(into, given));
   const auto is = [](const std::string& url, std::string_view scheme) { return url.starts_with(scheme); };
+  if (is(into.front(), "rediss://")) {
+    return invalid(std::string{given.where}, std::string{given.where} +
+                                                 ": this build has no TLS for Redis: put stunnel or another TLS proxy "
+                                                 "on this machine, and write redis://");
+  }
   const bool redis = is(into.front(), "redis://");
   for (const std::string& url : into) {
     const bool fits = redis ? is(url, "redis://") : is(url, "nats://") || is(url, "tls://");

@@ -141,10 +141,14 @@ std::string reason(const LadderTrigger& trigger) {
   return {};
 }
 
-std::string nothing_due(const LadderVerdict& verdict, Timestamp now) {
+std::string nothing_due(const LadderVerdict& verdict, const LadderStage& stage, Timestamp now) {
   for (const LadderTrigger& trigger : verdict.triggers) {
-    if (trigger.since) return std::string{name(trigger.id)} + " is above its threshold, but not yet for a week";
+    if (!trigger.since) continue;
+    const bool taken = stage.relayed && trigger.step == LadderStep::relay;
+    return std::string{name(trigger.id)} + " is above its threshold, but " +
+           (taken ? "a broker carries the deliveries already" : "not yet for a week");
   }
+  if (stage.relayed) return "a broker carries the deliveries; no trigger is above its threshold";
   if (now - verdict.known_since < kLadderWindow) {
     return "no trigger is above its threshold; the history is shorter than a week";
   }
@@ -242,14 +246,15 @@ LadderVerdict judge_ladder(std::vector<LadderSample> samples, const LadderStage&
     seen({Id::held_snapshot, "seconds", {}, kLongSnapshotSeconds, {}, next}, &LadderSample::snapshot_seconds);
     seen({Id::bloat, "rows", {}, kManyDeadRows, {}, next}, &LadderSample::dead_rows);
   }
-  for (const LadderTrigger& trigger : verdict.triggers) {
+  for (LadderTrigger& trigger : verdict.triggers) {
+    if (stage.relayed && trigger.step == LadderStep::relay) trigger.due = false;  // the step is taken
     if (!trigger.due || verdict.due == LadderStep::partition) continue;
     if (!verdict.due || trigger.step == LadderStep::partition) {
       verdict.due = trigger.step;
       verdict.why = reason(trigger);
     }
   }
-  if (!verdict.due) verdict.why = nothing_due(verdict, now);
+  if (!verdict.due) verdict.why = nothing_due(verdict, stage, now);
   return verdict;
 }
 

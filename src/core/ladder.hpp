@@ -65,6 +65,7 @@ struct LadderTrigger {
 struct LadderStage {
   bool embedded = false;
   bool partitioned = false;
+  bool relayed = false;  ///< a broker carries the deliveries
 };
 
 struct LadderVerdict {

@@ -116,6 +116,26 @@ TEST(Ladder, PartitionsStandTwentyMillion) {
             LadderStep::relay);
 }
 
+TEST(Ladder, ARelayThatIsOnIsNotDueAgain) {
+  LadderSample busy{.rows = 21'000'000, .latencies = latencies(1, 9), .notify_queue = 0.5, .dead_rows = 9'000'000};
+  const LadderStage stage{.partitioned = true, .relayed = true};
+  const auto verdict = judge_ladder(hours(kHoursOfAWeek + 1, busy), stage, kLadderNow);
+  EXPECT_FALSE(verdict.due);
+  EXPECT_EQ(verdict.why, "rows_partitioned is above its threshold, but a broker carries the deliveries already");
+  for (const LadderTrigger& one : verdict.triggers) EXPECT_FALSE(one.due) << name(one.id);
+  EXPECT_TRUE(trigger(verdict, LadderTriggerId::latency).since) << "what is measured is shown all the same";
+  EXPECT_EQ(judge_ladder(hours(kHoursOfAWeek + 1, with_rows(1000)), stage, kLadderNow).why,
+            "a broker carries the deliveries; no trigger is above its threshold");
+}
+
+TEST(Ladder, PartitionsAreDueUnderARelayToo) {
+  const LadderStage stage{.relayed = true};
+  const auto verdict = judge_ladder(hours(kHoursOfAWeek + 1, with_rows(9'000'000)), stage, kLadderNow);
+  EXPECT_EQ(verdict.due, LadderStep::partition);
+  EXPECT_THAT(judge_ladder(hours(kHoursOfAWeek, with_rows(9'000'000)), stage, kLadderNow).why,
+              testing::HasSubstr("not yet for a week"));
+}
+
 TEST(Ladder, TheP99IsJudgedDayByDay) {
   const auto slow = judge_ladder(hours(kHoursOfAWeek + 1, {.latencies = latencies(98, 2)}), kOneTable, kLadderNow);
   EXPECT_EQ(slow.due, LadderStep::relay);

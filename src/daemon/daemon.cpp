@@ -158,6 +158,10 @@ SurfaceParts Daemon::surface_parts(const config::Config& config) {
   context.read_only = config.http.read_only;
   context.edit.enabled = config.edit_replay;
   context.edit.limits.payload_bytes = config.payload_max_bytes;
+  context.broker = parts_.broker.get();
+  context.relay.stream.replicas = config.relay.replicas;
+  context.relay.stream.max_age = config.relay.max_age;
+  context.relay.claim_ttl = config.worker.claim_ttl;
   context.sinks = &delivery_;
   context.overview = [this](const ops::ChartWindow& window) { return overview_.json(window, parts_.entropy.clock()); };
   context.metrics = [this](std::string_view accept) { return expose(accept); };

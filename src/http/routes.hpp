@@ -14,6 +14,7 @@
 #include "http/router.hpp"
 #include "ops/event_change.hpp"
 #include "ops/history.hpp"
+#include "ops/relay.hpp"
 #include "ops/schema.hpp"
 #include "sink/sink.hpp"
 
@@ -44,8 +45,10 @@ struct Context {
   DeadLetterLevels dead_letters;
   std::string version;
   bool read_only = false;
-  ops::EditPolicy edit{};                                ///< of payloads of dead letters
-  LocalSinks* sinks = nullptr;                           ///< none: this process delivers nothing
+  ops::EditPolicy edit{};            ///< of payloads of dead letters
+  broker::Broker* broker = nullptr;  ///< none is configured
+  ops::RelaySettings relay{};
+  LocalSinks* sinks = nullptr;                                          ///< none: this process delivers nothing
   std::function<std::string(const ops::ChartWindow& window)> overview;  ///< JSON, for this much of the past
   std::function<Exposed(std::string_view accept)> metrics;
   /// Nothing stands in the way of serving: false while stopping.

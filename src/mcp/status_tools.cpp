@@ -103,7 +103,7 @@ std::string ladder_schema() {
                                       {"step", step}});
   return object({{"store", text()},
                  {"now", time("the store's clock")},
-                 {"stage", choice({"embedded", "one_table", "partitioned"})},
+                 {"stage", choice({"embedded", "one_table", "partitioned", "relayed"})},
                  {"known_since", time("the hourly history goes back to here without a gap")},
                  {"due", nullable(object({{"step", step}, {"command", text()}, {"cost", text()}}))},
                  {"why", text("one sentence, whether or not a step is due")},

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "broker/broker.hpp"
 #include "core/dead_letter_levels.hpp"
+#include "ops/relay.hpp"
 #include "store/administer.hpp"
 
 namespace sluice::ops {
@@ -152,6 +152,7 @@ struct DoctorOptions {
   Duration longest_echo = std::chrono::seconds{2};  ///< a listener that has not heard itself by then is deaf
   broker::Broker* broker = nullptr;                 ///< that is configured; none: it is not looked at
   DeadLetterLevels dead_letters{};
+  RelaySettings relay{};  ///< as configured, like the broker
 };
 
 /// Looks at everything. A store that fails meanwhile is a finding too.

@@ -1,4 +1,6 @@
 // What the doctor says of the broker, while the relay is on or one is configured.
+#include <algorithm>
+
 #include "core/words.hpp"
 #include "ops/doctor_findings.hpp"
 
@@ -8,7 +10,37 @@ namespace {
 constexpr std::int64_t kManyWaiting = 100'000;
 constexpr int kReplicasThatSurvive = 3;
 
-void judge_stream(const RelayView& view, Findings& findings) {
+/// What is in the broker, and who is furthest behind.
+std::string load_text(const broker::BrokerFacts& facts) {
+  std::string text = counted(facts.messages, "message") + " in it";
+  if (facts.bytes > 0) text += " (" + bytes_text(facts.bytes) + ")";
+  const auto lag = [](const broker::ConsumerFacts& one) {
+    return std::max<std::int64_t>(one.waiting, 0) + one.unsettled;
+  };
+  const auto last = std::max_element(facts.consumers.begin(), facts.consumers.end(),
+                                     [&](const auto& one, const auto& other) { return lag(one) < lag(other); });
+  if (last == facts.consumers.end() || lag(*last) == 0) return text + ", none waits";
+  return text + ", most wait for " + last->name + ": " + std::to_string(std::max<std::int64_t>(last->waiting, 0)) +
+         " waiting, " + std::to_string(last->unsettled) + " handed out";
+}
+
+// Less than the configuration asks for: it loses nothing now.
+std::optional<StreamFault> weakness_of(const broker::BrokerFacts& facts, const RelaySettings& settings) {
+  const std::string edit = "nats stream edit " + facts.stream;
+  if (facts.max_age && *facts.max_age < settings.stream.max_age) {
+    return StreamFault{"the stream drops messages after " + to_text(*facts.max_age) + ", relay.max_age is " +
+                           to_text(settings.stream.max_age),
+                       edit + " --max-age " + to_text(settings.stream.max_age)};
+  }
+  if (facts.replicas && *facts.replicas < settings.stream.replicas) {
+    return StreamFault{"the stream has " + counted(*facts.replicas, "replica") + ", relay.replicas is " +
+                           std::to_string(settings.stream.replicas),
+                       edit + " --replicas " + std::to_string(settings.stream.replicas)};
+  }
+  return std::nullopt;
+}
+
+void judge_stream(const RelayView& view, const RelaySettings& settings, Findings& findings) {
   const broker::BrokerFacts& facts = *view.broker;
   const std::string worth = broker::worth_of_answer(facts);
   std::vector<std::string> faults;
@@ -21,9 +53,7 @@ void judge_stream(const RelayView& view, Findings& findings) {
   const bool on = view.relay.state == store::RelayState::on;
   fault(on && !facts.stream_exists && facts.kind == "nats", "the stream is missing",
         "sluice ladder relay nats --reason 'the stream is gone'; what it held is in the outbox as delivered");
-  fault(facts.storage == "memory", "the stream is kept in memory", "make it anew with file storage");
-  fault(facts.discard == "old", "the stream drops old messages when it is full, read or not",
-        "nats stream edit --discard new");
+  for (StreamFault& one : faults_of(facts, settings)) fault(true, std::move(one.what), std::move(one.fix));
   fault(facts.replicas && facts.replicas_current && *facts.replicas_current < *facts.replicas,
         counted(facts.replicas_current.value_or(0), "replica") + " of " + std::to_string(facts.replicas.value_or(0)) +
             " up to date",
@@ -36,16 +66,21 @@ void judge_stream(const RelayView& view, Findings& findings) {
     return findings.add({FindingId::broker_unsafe, on ? Severity::critical : Severity::warning,
                          facts.server + ": " + joined(faults, "; "), worth, fix});
   }
+  if (const auto weakness = weakness_of(facts, settings)) {
+    return findings.add(
+        {FindingId::broker_unsafe, Severity::warning, facts.server + ": " + weakness->what, worth, weakness->fix});
+  }
   if (view.waiting >= kManyWaiting) {
     return findings.add(
         {FindingId::broker_unsafe, Severity::warning,
-         counted(view.waiting, "message") + " wait in the broker for their handlers", worth,
+         counted(view.waiting, "message") + " wait in the broker for their handlers; " + load_text(facts), worth,
          "look at the consumers: `sluice worker list`; the stream drops what is older than relay.max_age"});
   }
   const bool weak = facts.kind == "nats" ? facts.replicas.value_or(1) < kReplicasThatSurvive
                                          : facts.appendfsync.value_or("") != "always";
   findings.add({FindingId::broker_unsafe, weak && on ? Severity::info : Severity::ok,
-                facts.kind + " at " + facts.server + " carries the deliveries: " + worth, "", ""});
+                facts.kind + " at " + facts.server + " carries the deliveries; " + load_text(facts) + "; " + worth, "",
+                ""});
 }
 
 void judge_consumers(const DoctorFacts& facts, Findings& findings) {
@@ -70,7 +105,7 @@ void judge_broker(const DoctorFacts& facts, Findings& findings) {
   if (!facts.relay) return;
   const bool off = facts.relay->relay.state == store::RelayState::off;
   if (facts.relay->broker) {
-    judge_stream(*facts.relay, findings);
+    judge_stream(*facts.relay, facts.relay_settings, findings);
   } else if (!off) {
     findings.add({FindingId::broker_unsafe, Severity::critical,
                   "the relay is " + std::string{name(facts.relay->relay.state)} +

@@ -65,6 +65,44 @@ TEST(DoctorBroker, WhatCanLoseMessagesIsCritical) {
   EXPECT_EQ(severity_with([](auto& b) { b.appendonly = false; }), Severity::critical);
 }
 
+TEST(DoctorBroker, ADuplicateWindowThatIsTooShortIsCriticalAndSaysTheCommand) {
+  DoctorFacts facts;
+  facts.relay = relaying_to_nats();
+  facts.relay->broker->stream = "SLUICE";
+  facts.relay->broker->duplicate_window = std::chrono::minutes{2};
+  const Finding found = of_broker(facts, FindingId::broker_unsafe);
+  EXPECT_EQ(found.severity, Severity::critical);
+  EXPECT_THAT(found.title, HasSubstr("recognises a duplicate for 2m"));
+  EXPECT_EQ(found.fix, "nats stream edit SLUICE --dupe-window 2h");
+  facts.relay->broker->duplicate_window = std::chrono::hours{2};
+  EXPECT_EQ(of_broker(facts, FindingId::broker_unsafe).severity, Severity::ok);
+}
+
+TEST(DoctorBroker, LessThanIsConfiguredIsAWarning) {
+  DoctorFacts facts;
+  facts.relay_settings.stream.replicas = 3;
+  facts.relay = relaying_to_nats();
+  facts.relay->broker->stream = "SLUICE";
+  facts.relay->broker->max_age = std::chrono::hours{24};
+  EXPECT_EQ(of_broker(facts, FindingId::broker_unsafe).severity, Severity::warning);
+  EXPECT_EQ(of_broker(facts, FindingId::broker_unsafe).fix, "nats stream edit SLUICE --max-age 7d");
+  facts.relay->broker->max_age.reset();
+  facts.relay->broker->replicas = 1;
+  facts.relay->broker->replicas_current = 1;
+  EXPECT_EQ(of_broker(facts, FindingId::broker_unsafe).fix, "nats stream edit SLUICE --replicas 3");
+}
+
+TEST(DoctorBroker, TheConsumerThatIsFurthestBehindIsNamed) {
+  DoctorFacts facts;
+  facts.relay = relaying_to_nats();
+  facts.relay->broker->messages = 40;
+  facts.relay->broker->bytes = 2048;
+  EXPECT_THAT(of_broker(facts, FindingId::broker_unsafe).title, HasSubstr("none waits"));
+  facts.relay->broker->consumers = {{"books", "", 3, 4}, {"mailer", "", 7, 2}, {"search", "", -1, 5}};
+  EXPECT_THAT(of_broker(facts, FindingId::broker_unsafe).title,
+              HasSubstr("40 messages in it (2.0 KiB), most wait for mailer: 7 waiting, 2 handed out"));
+}
+
 TEST(DoctorBroker, ABrokerThatIsAwayAndWorkersWithoutOne) {
   DoctorFacts facts;
   facts.relay = relaying_to_nats();

@@ -17,6 +17,7 @@ class Gathering {
     facts_.store = store.display_name();
     facts_.retention = options.retention;
     facts_.dead_letter_levels = options.dead_letters;
+    facts_.relay_settings = options.relay;
   }
 
   Result<DoctorFacts> run() {
@@ -68,8 +69,10 @@ class Gathering {
 
   void look_at_ladder() {
     auto history = noted("the history of the ladder", store_.ladder_history());
-    if (!history || !facts_.now) return;
-    facts_.ladder = judge_ladder(*std::move(history), stage_of(facts_.diagnosis, store_.capabilities()), *facts_.now);
+    const auto relay = noted("the relay's switch", store_.relay());
+    if (!history || !relay || !facts_.now) return;
+    const LadderStage stage = stage_of(facts_.diagnosis, store_.capabilities(), *relay);
+    facts_.ladder = judge_ladder(*std::move(history), stage, *facts_.now);
   }
 
   void look_for_generations() {

@@ -42,6 +42,7 @@ struct DoctorFacts {
   std::optional<LadderVerdict> ladder;
   std::optional<DeadTally> dead_letters;  ///< at most kDeadLook
   std::optional<RelayView> relay;         ///< none: off, and no broker is configured
+  RelaySettings relay_settings{};
   std::vector<store::Unseen> unseen;
 };
 inline constexpr std::int64_t kDeadLook = 10'000;

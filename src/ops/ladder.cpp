@@ -49,16 +49,24 @@ std::string due_json(const LadderVerdict& verdict) {
 
 }  // namespace
 
-LadderStage stage_of(const store::Diagnosis& diagnosis, const store::Capabilities& capabilities) {
+LadderStage stage_of(const store::Diagnosis& diagnosis, const store::Capabilities& capabilities,
+                     const store::RelaySwitch& relay) {
   const bool partitioned = diagnosis.server && diagnosis.server->outbox && diagnosis.server->outbox->partitioned;
-  return {capabilities.embedded, partitioned};
+  return {capabilities.embedded, partitioned, !relay.claims_here()};
+}
+
+std::string_view name(const LadderStage& stage) {
+  if (stage.embedded) return "embedded";
+  if (stage.relayed) return "relayed";
+  return stage.partitioned ? "partitioned" : "one_table";
 }
 
 Result<LadderReport> report_ladder(store::Observing& store) {
   SLUICE_TRY(auto history, store.ladder_history());
   SLUICE_TRY(const auto diagnosis, store.diagnose(store::DiagnosisDepth::glance));
+  SLUICE_TRY(const auto relay, store.relay());
   SLUICE_TRY(const auto now, store.now());
-  const LadderStage stage = stage_of(diagnosis, store.capabilities());
+  const LadderStage stage = stage_of(diagnosis, store.capabilities(), relay);
   return LadderReport{store.display_name(), now, stage, judge_ladder(std::move(history), stage, now)};
 }
 
@@ -74,9 +82,7 @@ std::string to_json(const LadderReport& report) {
   return JsonObject{}
       .text("store", report.store)
       .time("now", report.now)
-      .text("stage", report.stage.embedded      ? "embedded"
-                     : report.stage.partitioned ? "partitioned"
-                                                : "one_table")
+      .text("stage", name(report.stage))
       .time("known_since", report.verdict.known_since)
       .raw("due", due_json(report.verdict))
       .text("why", report.verdict.why)

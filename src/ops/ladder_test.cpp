@@ -42,10 +42,18 @@ TEST(LadderStatus, AWeekOfHoursInTheFileMakesTheMoveDue) {
 
 TEST(LadderStatus, PartitionsAreAStageOfAServer) {
   store::Diagnosis diagnosis;
-  EXPECT_TRUE(stage_of(diagnosis, {.embedded = true}).embedded);
+  EXPECT_TRUE(stage_of(diagnosis, {.embedded = true}, {}).embedded);
   diagnosis.server.emplace();
   diagnosis.server->outbox = store::TableFacts{.partitioned = true};
-  EXPECT_TRUE(stage_of(diagnosis, {}).partitioned);
+  EXPECT_TRUE(stage_of(diagnosis, {}, {}).partitioned);
+}
+
+TEST(LadderStatus, ARelayIsAStageWhileItCarriesTheDeliveries) {
+  for (const store::RelayState state : {store::RelayState::on, store::RelayState::draining}) {
+    EXPECT_EQ(name(stage_of({}, {}, {.state = state, .broker = "nats"})), "relayed");
+  }
+  EXPECT_EQ(name(stage_of({}, {}, {})), "one_table");
+  EXPECT_EQ(name(LadderStage{.partitioned = true, .relayed = true}), "relayed");
 }
 
 // Partitions without a server: what the doctor says of them, and of a store that has none.

@@ -87,4 +87,8 @@ void show_ladder(telemetry::StoreMetrics& metrics, const LadderVerdict& verdict)
   metrics.ladder_step_due.replace(steps);
 }
 
+void show_relay(telemetry::StoreMetrics& metrics, const store::RelaySwitch& relay) {
+  metrics.relay_state.replace({{{relay.broker.empty() ? "none" : relay.broker, std::string{name(relay.state)}}, 1}});
+}
+
 }  // namespace sluice::ops

@@ -20,6 +20,8 @@ void show_diagnosis(telemetry::StoreMetrics& metrics, const store::Diagnosis& di
 /// The step that is due is 1, the others that there are 0.
 void show_ladder(telemetry::StoreMetrics& metrics, const LadderVerdict& verdict);
 
+void show_relay(telemetry::StoreMetrics& metrics, const store::RelaySwitch& relay);
+
 /// How long the event that waits for longest has been due, in seconds.
 double oldest_age_seconds(const store::GenerationGauges& gauges, Timestamp now);
 

@@ -44,7 +44,7 @@ std::string overlap_json(const Overlap& overlap) {
 
 void add_overlaps(JsonObject& object, const std::vector<Overlap>& overlaps) {
   std::vector<std::string> texts;
-  for (const Overlap& overlap : overlaps) texts.push_back(to_json(overlap));
+  for (const Overlap& overlap : overlaps) texts.push_back(overlap_json(overlap));
   object.array("overlaps", texts);
 }
 

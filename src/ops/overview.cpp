@@ -210,8 +210,11 @@ Result<void> Overview::glance(Timestamp now) {
   }
   SLUICE_CHECK(follow_history());
   SLUICE_TRY(auto samples, store_.ladder_history());
-  sight_.ladder = judge_ladder(std::move(samples), stage_of(diagnosis, store_.capabilities()), sight_.gauges.now);
+  SLUICE_TRY(const auto relay, store_.relay());
+  const LadderStage stage = stage_of(diagnosis, store_.capabilities(), relay);
+  sight_.ladder = judge_ladder(std::move(samples), stage, sight_.gauges.now);
   show_ladder(metrics_.store, *sight_.ladder);
+  show_relay(metrics_.store, relay);
   show_diagnosis(metrics_.store, diagnosis);
   sight_.diagnosis = std::move(diagnosis);
   sight_.deployments = std::move(deployments);

@@ -47,7 +47,39 @@ Error still_under_way(const RelayView& view) {
           "relay", "wait for the consumers; with --force their order against new events is not kept"};
 }
 
+Duration duplicate_window(const RelaySettings& settings) {
+  return std::max(settings.stream.duplicate_window, 2 * settings.claim_ttl);
+}
+
+Result<void> check_stream(broker::Broker& broker, const RelaySettings& settings) {
+  SLUICE_TRY(const auto facts, broker.inspect());
+  const auto faults = faults_of(facts, settings);
+  if (faults.empty()) return {};
+  return Error{ErrorCode::conflict, Retry::never, faults.front().what, "relay", faults.front().fix};
+}
+
 }  // namespace
+
+std::vector<StreamFault> faults_of(const broker::BrokerFacts& facts, const RelaySettings& settings) {
+  const std::string stream = "the stream " + facts.stream;
+  const std::string edit = "nats stream edit " + facts.stream;
+  std::vector<StreamFault> faults;
+  if (facts.storage == "memory") {
+    faults.push_back({stream + " is kept in memory", "nats stream rm " + facts.stream +
+                                                         " when nothing waits in it, then `sluice ladder relay nats`, "
+                                                         "which makes it anew"});
+  }
+  if (facts.discard == "old") {
+    faults.push_back({stream + " drops old messages when it is full, read or not", edit + " --discard new"});
+  }
+  if (facts.kind == "nats" && facts.duplicate_window && *facts.duplicate_window <= settings.claim_ttl) {
+    faults.push_back({stream + " recognises a duplicate for " + to_text(*facts.duplicate_window) +
+                          ", and a relay that dies publishes again after worker.claim_ttl, " +
+                          to_text(settings.claim_ttl),
+                      edit + " --dupe-window " + to_text(duplicate_window(settings))});
+  }
+  return faults;
+}
 
 Result<RelayView> look_at_relay(store::Administering& store, broker::Broker* broker) {
   RelayView view;
@@ -97,7 +129,10 @@ Result<RelayView> relay_on(store::Administering& store, broker::Broker& broker, 
                            const store::Actor& actor) {
   SLUICE_CHECK(check_reason(actor.reason));
   SLUICE_CHECK(check_relay(store, settings.kind, settings));
-  SLUICE_CHECK(broker.ensure(settings.stream));
+  broker::StreamSpec stream = settings.stream;
+  stream.duplicate_window = duplicate_window(settings);
+  SLUICE_CHECK(broker.ensure(stream));
+  SLUICE_CHECK(check_stream(broker, settings));
   SLUICE_CHECK(make_consumers(store, broker, settings));
   SLUICE_CHECK(store.switch_relay(store::RelayState::on, settings.kind, actor));
   return look_at_relay(store, &broker);

@@ -18,6 +18,7 @@ struct RelaySettings {
   broker::StreamSpec stream;
   int shards = 16;
   Duration ack_wait = std::chrono::seconds{60};
+  Duration claim_ttl = std::chrono::seconds{300};  ///< what a relay that died has published is published again after it
 };
 
 struct RelayView {
@@ -38,7 +39,15 @@ Result<RelayView> look_at_relay(store::Administering& store, broker::Broker* bro
 /// Refuses with one sentence what a relay cannot serve: an embedded store, no broker or another one, workers that pull.
 Result<void> check_relay(store::Administering& store, const std::string& wanted, const RelaySettings& settings);
 
-/// Makes the stream and a consumer per subscribed handler, then turns the switch. Repeatable.
+struct StreamFault {
+  std::string what;  ///< half a sentence that names the stream
+  std::string fix;   ///< the command that mends it
+};
+/// Why this stream loses events, or hands them out twice; empty: it does not. What is not known is no fault.
+std::vector<StreamFault> faults_of(const broker::BrokerFacts& facts, const RelaySettings& settings);
+
+/// Makes the stream and a consumer per subscribed handler, then turns the switch. Repeatable. conflict: a stream that
+/// is there has faults.
 Result<RelayView> relay_on(store::Administering& store, broker::Broker& broker, const RelaySettings& settings,
                            const store::Actor& actor);
 

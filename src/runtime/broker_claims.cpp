@@ -219,7 +219,7 @@ Result<std::vector<store::ClaimedEvent>> BrokerClaims::claim(const store::ClaimR
     one.event.claimed_at = terms_.clock();
     one.event.attempts = one.held.before.attempts;
     one.event.progress.clear();
-    if (one.held.before.attempts > 0) {
+    if (one.held.before.attempts > 0 || one.held.before.aside) {
       one.held.before.due = one.event.claimed_at;
       one.event.progress.push_back(one.held.before);
     }
@@ -233,6 +233,11 @@ std::optional<BrokerClaims::Held> BrokerClaims::held(std::int64_t number) const 
   const std::lock_guard lock{mutex_};
   const auto found = held_.find(number);
   return found == held_.end() ? std::nullopt : std::optional{found->second};
+}
+
+void BrokerClaims::remember(std::int64_t number, store::Reported answer) {
+  const std::lock_guard lock{mutex_};
+  if (const auto found = held_.find(number); found != held_.end()) found->second.reported = answer;
 }
 
 HandlerProgress BrokerClaims::progress_after(const Held& held, const Settlement& settlement) const {
@@ -256,15 +261,21 @@ Result<store::SettleReport> BrokerClaims::settle(std::span<const store::SettleIt
                                                  std::optional<store::RegistryVersion> /*based_on*/) {
   std::vector<store::ConsumerReport> reports;
   std::vector<std::int64_t> reporting;
+  std::map<std::int64_t, store::Reported> reported;
   for (const store::SettleItem& item : items) {
     const auto message = held(item.claim.batch);
     const bool handled = item.settlement.next == Status::delivered;
     // Of a replay everybody tells: the operation that has begun it counts them.
     if (!message || (handled && item.handled_by.empty() && message->replay == 0)) continue;
+    // The store has it: the broker's answer was lost. A second report would log the attempts again.
+    if (message->reported) {
+      reported.emplace(item.claim.batch, *message->reported);
+      continue;
+    }
     HandlerProgress progress = progress_after(*message, item.settlement);
     progress.handler_name = terms_.subscription.handler_name;
-    reports.push_back({item.claim.event_id, message->replay, message->idempotency_key, handled, std::move(progress),
-                       item.attempts});
+    reports.push_back(
+        {item.claim.event_id, message->replay, message->idempotency_key, handled, std::move(progress), item.attempts});
     reporting.push_back(item.claim.batch);
   }
   auto answers = terms_.store.report(reports);
@@ -272,9 +283,9 @@ Result<store::SettleReport> BrokerClaims::settle(std::span<const store::SettleIt
     store_failed_ = true;
     return std::move(answers).error();
   }
-  std::map<std::int64_t, store::Reported> reported;
   for (std::size_t i = 0; i < reporting.size(); ++i) {
     reported.emplace(reporting[i], (*answers)[i]);
+    remember(reporting[i], (*answers)[i]);
     if ((*answers)[i] != store::Reported::early) continue;
     if (const auto message = held(reporting[i])) terms_.early->keep(message->message, reports[i].progress);
   }

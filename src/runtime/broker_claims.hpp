@@ -102,6 +102,7 @@ class BrokerClaims final : public store::Claiming {
     std::int64_t delivered = 1;
     HandlerProgress before;  ///< of this handler, when the attempt began
     std::string idempotency_key;
+    std::optional<store::Reported> reported{};  ///< what the store has answered; only the broker is to be told then
   };
   struct Fetched {
     store::ClaimedEvent event;
@@ -113,6 +114,7 @@ class BrokerClaims final : public store::Claiming {
   Result<void> recall(std::vector<Fetched>& fetched, std::vector<std::string>& over);
   [[nodiscard]] HandlerProgress progress_after(const Held& held, const Settlement& settlement) const;
   std::optional<Held> held(std::int64_t number) const;
+  void remember(std::int64_t number, store::Reported answer);
   Result<store::SettleReport> tell_broker(std::span<const store::SettleItem> items,
                                           const std::map<std::int64_t, store::Reported>& reported);
   Result<void> check_store();

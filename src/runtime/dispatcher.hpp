@@ -28,8 +28,9 @@ struct DispatchEnvironment {
   const HandlerSet& handlers;
   ClaimKeeper& keeper;
   FailureListener on_failed{};
-  telemetry::MetricSet* metrics = nullptr;  ///< none: nothing is measured
-  Tracer* tracer = nullptr;                 ///< none: nothing is traced
+  telemetry::MetricSet* metrics = nullptr;        ///< none: nothing is measured
+  Tracer* tracer = nullptr;                       ///< none: nothing is traced
+  telemetry::DeliveryHistory* history = nullptr;  ///< as in SettlerOptions
 };
 
 struct DispatcherOptions {

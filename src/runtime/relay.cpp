@@ -29,7 +29,10 @@ Result<std::vector<store::ClaimedEvent>> RelayClaims::claim(const store::ClaimRe
   const auto everybody = terms_.everybody.current();
   if (!is_on() || everybody->subscriptions.empty()) return std::vector<store::ClaimedEvent>{};
   if (broker_failed_) {
-    SLUICE_CHECK(check_broker());
+    if (auto checked = check_broker(); !checked) {
+      count_error(checked.error());
+      return std::move(checked).error();
+    }
     broker_failed_ = false;
   }
   store::ClaimRequest wanted = request;
@@ -123,6 +126,23 @@ Verdict RelayClaims::verdict_on(const Result<broker::Taken>& answer) {
   return Verdict::defer_for(kRestAfterRefusal);
 }
 
+void RelayClaims::count_error(const Error& error) {
+  if (terms_.metrics != nullptr) terms_.metrics->delivery.relay_errors.with({std::string{name(error.code)}}).add();
+}
+
+void RelayClaims::count(const std::vector<Result<broker::Taken>>& answers) {
+  if (terms_.metrics == nullptr) return;
+  std::map<std::string, std::uint64_t> results;
+  const Error* failed = nullptr;
+  for (const auto& answer : answers) {
+    const bool refused = !answer && answer.error().retry == Retry::never;
+    if (!answer && !refused) failed = &answer.error();
+    ++results[answer ? (answer->duplicate ? "duplicate" : "published") : refused ? "refused" : "deferred"];
+  }
+  for (const auto& [result, events] : results) terms_.metrics->delivery.relayed.with({result}).add(events);
+  if (failed != nullptr) count_error(*failed);
+}
+
 std::vector<Verdict> RelayClaims::publish(std::span<const EventEnvelope> events, const std::stop_token& stop) {
   std::vector<broker::OutgoingMessage> messages;
   messages.reserve(events.size());
@@ -132,6 +152,7 @@ std::vector<Verdict> RelayClaims::publish(std::span<const EventEnvelope> events,
   }
   const auto span = trace_relay(terms_.tracer, terms_.kind, events);
   const auto answers = terms_.broker.publish(messages, terms_.publish_deadline, stop);
+  count(answers);
   std::vector<Verdict> verdicts;
   verdicts.reserve(answers.size());
   for (const auto& answer : answers) verdicts.push_back(verdict_on(answer));

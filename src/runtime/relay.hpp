@@ -18,6 +18,7 @@
 #include "runtime/broker_message.hpp"
 #include "runtime/handler_set.hpp"
 #include "store/claim.hpp"
+#include "telemetry/metrics_set.hpp"
 
 namespace sluice::runtime {
 
@@ -31,7 +32,8 @@ struct RelayTerms {
   std::string kind;         ///< nats, redis: relays only while the switch names it
   int shards = 16;
   Duration publish_deadline = std::chrono::seconds{10};
-  Tracer* tracer = nullptr;  ///< none: nothing is traced
+  Tracer* tracer = nullptr;                 ///< none: nothing is traced
+  telemetry::MetricSet* metrics = nullptr;  ///< none: nothing is measured
 };
 
 class RelayClaims final : public store::Claiming {
@@ -82,6 +84,8 @@ class RelayClaims final : public store::Claiming {
   Result<void> give_back(const std::vector<store::ClaimedEvent>& events);
   Result<void> number_replays(std::vector<store::ClaimedEvent>& events);
   Verdict verdict_on(const Result<broker::Taken>& answer);
+  void count(const std::vector<Result<broker::Taken>>& answers);
+  void count_error(const Error& error);
 
   RelayTerms terms_;
   std::map<Uuid, Origin> claimed_;  // as they came, until the next claim

@@ -144,7 +144,11 @@ Delivery delivery_of(const RegisteredHandler& handler, std::span<Work* const> wo
   delivery.handler_name = handler.name();
   delivery.generation = context.generation;
   delivery.attempts.reserve(works.size());
-  for (const Work* work : works) delivery.attempts.push_back(work->event.attempts);
+  delivery.replays.reserve(works.size());
+  for (const Work* work : works) {
+    delivery.attempts.push_back(work->event.attempts);
+    delivery.replays.push_back(work->event.replay);
+  }
   return delivery;
 }
 

@@ -110,7 +110,7 @@ Settler::Settler(store::Claiming& store, RegistryView& registry, const HandlerSe
       handlers_(handlers),
       logger_(std::move(logger)),
       options_(std::move(options)),
-      observer_(options_.metrics) {}
+      observer_(options_.metrics, options_.history) {}
 
 void Settler::add(Work work) { works_.push_back(std::move(work)); }
 

@@ -25,6 +25,8 @@ struct SettlerOptions {
   std::function<void(const Work& work, bool fenced)> on_settled{};
   AttemptRules attempts{};
   Tracer* tracer = nullptr;  ///< none: nothing is traced
+  /// Where events count although nothing is measured here: a relay's, whose handlers are measured elsewhere.
+  telemetry::DeliveryHistory* history = nullptr;
 };
 
 class Settler {

@@ -53,7 +53,8 @@ void Supervisor::add_relay() {
                                                            .everybody = registry_,
                                                            .kind = options_.broker.kind,
                                                            .shards = options_.broker.shards,
-                                                           .tracer = options_.tracer});
+                                                           .tracer = options_.tracer,
+                                                           .metrics = options_.metrics});
     RegisteredHandler handler = relay_handler(*claims);
     RegistrySnapshot alone;
     alone.subscriptions = {handler.subscription};
@@ -64,8 +65,10 @@ void Supervisor::add_relay() {
   };
   PoolEnvironment environment = pool_environment();
   environment.on_busy = [](bool) {};
-  // A delivery is counted where its handler runs, and traced there; the relay has a span for each publish.
+  // A delivery is measured where its handler runs, and traced there; the relay has a span for each publish. That the
+  // event is delivered counts here, once for all its handlers.
   environment.metrics = nullptr;
+  environment.history = &options_.metrics->history;
   environment.tracer = nullptr;
   broker_pools_.push_back(std::make_unique<WorkerPool>(std::move(environment), std::move(own)));
 }

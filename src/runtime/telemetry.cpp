@@ -19,7 +19,8 @@ Duration latency_of(const store::ClaimedEvent& event, Timestamp delivered_at) {
 
 }  // namespace
 
-SettleObserver::SettleObserver(telemetry::MetricSet* metrics) : metrics_(metrics) {}
+SettleObserver::SettleObserver(telemetry::MetricSet* metrics, telemetry::DeliveryHistory* history)
+    : metrics_(metrics), history_(metrics != nullptr ? &metrics->history : history) {}
 
 SettleObserver::OfHandler& SettleObserver::of(const std::string& handler) {
   if (const auto found = handlers_.find(handler); found != handlers_.end()) return found->second;
@@ -38,7 +39,20 @@ void SettleObserver::answered(Duration took) {
 }
 
 void SettleObserver::saw(const Work& work, bool fenced, std::chrono::steady_clock::time_point now) {
+  if (history_ == nullptr) return;
+  const Timestamp at = work.store_time(now);
+  if (!fenced) record_event(work, at);
   if (metrics_ == nullptr) return;
+  record_runs(work, at);
+  measure(work);
+  if (fenced || work.decision.settlement.next != Status::delivered) return;
+  const Seconds latency = latency_of(work.event, at);
+  if (work.event.replay > 0) return metrics_->delivery.replay_latency->observe(latency.count());
+  metrics_->delivery.handled_latency->observe(latency.count());
+  if (work.event.fresh) metrics_->delivery.first_attempt_latency->observe(latency.count());
+}
+
+void SettleObserver::measure(const Work& work) {
   for (const HandlerNote& note : work.notes) {
     OfHandler& handler = of(note.handler_name);
     if (note.deduplicated) {
@@ -54,18 +68,9 @@ void SettleObserver::saw(const Work& work, bool fenced, std::chrono::steady_cloc
     const bool handled = note.outcome.kind == Outcome::Kind::handled;
     (handled ? handler.handled : failed ? handler.failed : handler.deferred).add();
   }
-  const Timestamp at = work.store_time(now);
-  record(work, fenced, at);
-  if (fenced || work.decision.settlement.next != Status::delivered) return;
-  const Seconds latency = latency_of(work.event, at);
-  if (work.event.replay > 0) return metrics_->delivery.replay_latency->observe(latency.count());
-  metrics_->delivery.handled_latency->observe(latency.count());
-  if (work.event.fresh) metrics_->delivery.first_attempt_latency->observe(latency.count());
 }
 
-// An event counts once, where it is settled: of what a broker carries that is at the relay, and its consumers add the
-// runs of their handlers and what they fail.
-void SettleObserver::record(const Work& work, bool fenced, Timestamp at) {
+void SettleObserver::record_runs(const Work& work, Timestamp at) {
   for (const HandlerNote& note : work.notes) {
     if (note.deduplicated || note.handler_name.empty()) continue;
     HistoryCounts& handler = book_.at(at, HistoryKind::handler, note.handler_name);
@@ -74,26 +79,32 @@ void SettleObserver::record(const Work& work, bool fenced, Timestamp at) {
     ++(failed ? handler.failed : handler.delivered);
     handler.first.add(note.time.took);
   }
-  if (fenced) return;
+}
+
+// An event counts once, where it is settled: of what a broker carries that is at the relay, and its consumers add the
+// runs of their handlers and what they fail.
+void SettleObserver::record_event(const Work& work, Timestamp at) {
   const Settlement& settlement = work.decision.settlement;
   const bool relayed = work.event.claim.claim_seq == 0;
-  for (HistoryCounts* counts : {&book_.at(at, HistoryKind::all),
-                                &book_.at(at, HistoryKind::type, work.event.envelope.event_type())}) {
+  for (HistoryCounts* counts :
+       {&book_.at(at, HistoryKind::all), &book_.at(at, HistoryKind::type, work.event.envelope.event_type())}) {
     if (settlement.next == Status::failed) ++counts->failed;
     if (settlement.next == Status::pending && settlement.cause == Cause::retry) ++counts->retried;
     if (settlement.next != Status::delivered || relayed) continue;
     ++counts->delivered;
     counts->replayed += work.event.replay > 0 ? 1 : 0;
-    DurationHistogram& latencies =
-        work.event.replay > 0 ? counts->replays : work.event.fresh ? counts->first : counts->later;
+    DurationHistogram& latencies = work.event.replay > 0 ? counts->replays
+                                   : work.event.fresh    ? counts->first
+                                                         : counts->later;
     latencies.add(latency_of(work.event, at));
   }
 }
 
 void SettleObserver::counted(const StepReport& report) {
-  if (metrics_ == nullptr) return;
-  metrics_->history.add(book_);
+  if (history_ == nullptr) return;
+  history_->add(book_);
   book_.clear();
+  if (metrics_ == nullptr) return;
   auto& settled = metrics_->delivery.settled;
   add(settled, "delivered", report.delivered - report.deduplicated);
   add(settled, "deduplicated", report.deduplicated);

@@ -20,7 +20,8 @@ namespace sluice::runtime {
 /// Thread-safety: none; belongs to one worker.
 class SettleObserver {
  public:
-  explicit SettleObserver(telemetry::MetricSet* metrics);
+  /// Without metrics events still count in `history`, if there is one; the runs of handlers do not.
+  explicit SettleObserver(telemetry::MetricSet* metrics, telemetry::DeliveryHistory* history = nullptr);
 
   /// The store took this long to settle a batch.
   void answered(Duration took);
@@ -40,9 +41,12 @@ class SettleObserver {
   };
   OfHandler& of(const std::string& handler);
 
-  void record(const Work& work, bool fenced, Timestamp at);
+  void measure(const Work& work);
+  void record_runs(const Work& work, Timestamp at);
+  void record_event(const Work& work, Timestamp at);
 
   telemetry::MetricSet* metrics_;
+  telemetry::DeliveryHistory* history_;
   std::map<std::string, OfHandler, std::less<>> handlers_;
   HistoryBook book_;  // of a batch
 };

@@ -29,7 +29,8 @@ class WorkerPool::Round {
         worker_({source_.claims ? *source_.claims : static_cast<store::Claiming&>(pool.environment_.store),
                  source_.registry ? *source_.registry : pool.environment_.registry,
                  source_.claims ? source_.handlers : pool.options_.handlers, pool.keeper_of(source_),
-                 pool.environment_.on_failed, pool.environment_.metrics, pool.environment_.tracer},
+                 pool.environment_.on_failed, pool.environment_.metrics, pool.environment_.tracer,
+                 pool.environment_.history},
                 pool.environment_.logger, std::move(options)) {}
 
   Result<Duration> step(const std::stop_token& stop) {

@@ -61,6 +61,7 @@ struct PoolEnvironment {
   std::optional<Duration> renew_within{};  ///< of sources that renew apart: how long a claim lasts
   std::function<void(bool busy)> on_busy;  ///< one of its workers has found something, or none finds anything any more
   Tracer* tracer = nullptr;                ///< none: nothing is traced
+  telemetry::DeliveryHistory* history = nullptr;  ///< as in SettlerOptions
 };
 
 class WorkerPool {

@@ -80,7 +80,11 @@ StoreMetrics::StoreMetrics(Registry& registry)
       disk_free_bytes(optional_gauge(registry, "sluice_sqlite_disk_free_bytes", "Free space on its disk.")),
       ladder_step_due(registry.gauge({"sluice_ladder_step_due",
                                       "1 for the step of the ladder that is due (sluice ladder status), else 0.",
-                                      {"step"}})) {}
+                                      {"step"}})),
+      relay_state(
+          registry.gauge({"sluice_relay_state",
+                          "1 for the state of the relay's switch and the broker that it names, none while it is off.",
+                          {"broker", "state"}})) {}
 
 DeliveryMetrics::DeliveryMetrics(Registry& registry)
     : claims(registry.counter({"sluice_claims_total", "Looks for work, by what came of them.", {"outcome"}})),
@@ -112,6 +116,11 @@ DeliveryMetrics::DeliveryMetrics(Registry& registry)
       polls(registry.counter({"sluice_polls_total", "Scans for work that no notification had asked for."})),
       reaped(
           registry.counter({"sluice_reaped_claims_total", "Claims that ran out, by what became of them.", {"result"}})),
+      relayed(registry.counter(
+          {"sluice_relayed_events_total", "Events that a relay gave to the broker, by its answer.", {"result"}})),
+      relay_errors(registry.counter({"sluice_relay_errors_total",
+                                     "Publishes of a relay, and later looks at the broker, that failed.",
+                                     {"class"}})),
       stranded(registry.counter(
           {"sluice_stranded_events_total", "Events that no claim would have found, healed by the patrol.", {"cause"}})),
       swept(registry.counter({"sluice_retention_swept_total", "Rows that retention took away.", {"what"}})),
@@ -121,6 +130,8 @@ DeliveryMetrics::DeliveryMetrics(Registry& registry)
   start(claims, {"full", "partial", "empty", "error"});
   start(settled, {"delivered", "deduplicated", "retried", "failed", "released", "fenced"});
   start(reaped, {"retried", "failed", "fenced"});
+  start(relayed, {"published", "duplicate", "refused", "deferred"});
+  start(relay_errors, {"unavailable", "timeout", "forbidden", "exhausted", "not_found"});
   start(stranded, {"passed_over", "no_claim", "blocker_gone"});
   start(swept, {"tombstoned", "deleted", "handled"});
 }

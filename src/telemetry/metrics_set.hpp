@@ -41,6 +41,7 @@ struct StoreMetrics {
   Family<Gauge>& free_bytes;
   Family<Gauge>& disk_free_bytes;
   Family<Gauge>& ladder_step_due;  ///< step: 1 for the one that is
+  Family<Gauge>& relay_state;      ///< broker, state: 1 for the one it is in
 };
 
 /// What the workers of this process do.
@@ -59,9 +60,11 @@ struct DeliveryMetrics {
   Family<Histogram>& first_attempt_latency;  ///< its buckets are those of LadderSample
   Family<Histogram>& replay_latency;
   Family<Counter>& polls;
-  Family<Counter>& reaped;    ///< result: retried, failed, fenced
-  Family<Counter>& stranded;  ///< cause: passed_over, no_claim, blocker_gone
-  Family<Counter>& swept;     ///< what: tombstoned, deleted, handled
+  Family<Counter>& reaped;        ///< result: retried, failed, fenced
+  Family<Counter>& relayed;       ///< result: published, duplicate, refused, deferred
+  Family<Counter>& relay_errors;  ///< class: the name of an error code
+  Family<Counter>& stranded;      ///< cause: passed_over, no_claim, blocker_gone
+  Family<Counter>& swept;         ///< what: tombstoned, deleted, handled
   Family<Counter>& failed_swept;
 };
 

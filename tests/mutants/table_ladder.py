@@ -10,6 +10,8 @@ LADDER = [
            (("src/core/ladder.cpp", "return sample.hour > now;", "return sample.hour > now && false;"),)),
     Mutant("ladder-window", "Steady is a whole week", "unit_test", "Ladder.AnHourLessThanAWeekIsNot",
            (("src/core/ladder.cpp", "now - *trigger.since >= kLadderWindow", "now - *trigger.since >= kLadderWindow / 2"),)),
+    Mutant("ladder-relayed", "A relay that is on is not due again", "unit_test", "Ladder.ARelayThatIsOnIsNotDueAgain",
+           (("src/core/ladder.cpp", "if (stage.relayed && trigger.step == LadderStep::relay) trigger.due = false;", ""),)),
     Mutant("ladder-replays", "What waited for other reasons is no latency", "runtime_test",
            "LadderLogTest.ReplaysRetriesAndScheduledEventsDoNotCount",
            (("src/runtime/telemetry.cpp", "if (work.event.fresh)", "if (!work.event.fresh || work.event.fresh)"),)),

@@ -86,6 +86,69 @@ TEST_P(RelayBadDay, AMessageThatIsTooLargeBecomesADeadLetterThatNamesTheLimit) {
   eventually([&] { return store().get_event(small)->status == Status::delivered; });
 }
 
+/// Settles and loses the broker's first answer.
+class ForgetfulConsumer final : public broker::Consumer {
+ public:
+  explicit ForgetfulConsumer(std::unique_ptr<broker::Consumer> inner) : inner_(std::move(inner)) {}
+  Result<std::vector<broker::IncomingMessage>> fetch(std::size_t most, Duration wait,
+                                                     const std::stop_token& stop) override {
+    return inner_->fetch(most, wait, stop);
+  }
+  std::vector<Result<void>> settle(std::span<const broker::Settlement> settlements, Duration deadline) override {
+    auto answers = inner_->settle(settlements, deadline);
+    if (std::exchange(lost_, true)) return answers;
+    const Error lost{ErrorCode::timeout, Retry::in_doubt, "the answer was lost", {}, {}};
+    return std::vector<Result<void>>(settlements.size(), lost);
+  }
+
+ private:
+  std::unique_ptr<broker::Consumer> inner_;
+  bool lost_ = false;
+};
+
+class ForgetfulBroker final : public broker::Broker {
+ public:
+  explicit ForgetfulBroker(std::unique_ptr<broker::Broker> inner) : inner_(std::move(inner)) {}
+  std::vector<Result<broker::Taken>> publish(std::span<const broker::OutgoingMessage> messages, Duration deadline,
+                                             const std::stop_token& stop) override {
+    return inner_->publish(messages, deadline, stop);
+  }
+  Result<void> ensure(const broker::StreamSpec& spec) override { return inner_->ensure(spec); }
+  Result<broker::BrokerFacts> inspect() override { return inner_->inspect(); }
+  std::string address(std::int64_t generation, std::optional<int> shard, std::string_view type) const override {
+    return inner_->address(generation, shard, type);
+  }
+  Result<std::unique_ptr<broker::Consumer>> consume(const broker::ConsumerSpec& spec) override {
+    return std::unique_ptr<broker::Consumer>{std::make_unique<ForgetfulConsumer>(*inner_->consume(spec))};
+  }
+
+ private:
+  std::unique_ptr<broker::Broker> inner_;
+};
+
+TEST_P(RelayBadDay, AnAttemptWhoseSettleIsToldTwiceIsLoggedOnce) {
+  Journal journal;
+  std::atomic<int> runs = 0;
+  const runtime::RegisteredHandler mailer{.subscription = {.handler_name = "billing.mailer"},
+                                          .handler =
+                                              [&](const EventEnvelope& event) {
+                                                if (++runs == 1) throw std::runtime_error("no answer");
+                                                journal.write("billing.mailer", event.event_id());
+                                              },
+                                          .retry = quick_retry(3)};
+  ASSERT_TRUE(store().subscribe(1, std::span{&mailer.subscription, 1}, "test"));
+  turn(RelayState::on);
+  auto relay = relaying();
+  const Uuid id = publish_one(store());
+  eventually([&] { return store().get_event(id)->status == Status::delivered; });
+  ForgetfulBroker broker{open_broker()};
+  auto options = relaying_options("consumers");
+  options.broker = terms(broker, false);
+  const DeliveringProcess consumers{open_store(database_.url()), {mailer}, options};
+  journal.await("billing.mailer", id);
+  EXPECT_EQ(count("core.attempts where outcome = 'failed'"), 1);
+}
+
 TEST_P(RelayBadDay, WithoutAStreamEventsWaitUntilThereIsOne) {
   if (GetParam() == Kind::redis) GTEST_SKIP() << "a stream of Redis comes with its first message";
   const Server bare{GetParam()};
@@ -101,6 +164,21 @@ TEST_P(RelayBadDay, WithoutAStreamEventsWaitUntilThereIsOne) {
   ASSERT_TRUE(made) << made.error().message;
   eventually([&] { return store().get_event(id)->status == Status::delivered; });
   EXPECT_EQ(store().get_event(id)->attempts, 0);
+}
+
+TEST_P(RelayBadDay, AStreamThatForgetsIdsTooSoonIsRefused) {
+  if (GetParam() == Kind::redis) GTEST_SKIP() << "Redis has no stream before the first message";
+  const Server bare{GetParam()};
+  const auto broker = opened({.urls = {bare.url()}});
+  ASSERT_TRUE(broker->ensure({.duplicate_window = 2min})) << "what NATS makes of a stream unless it is told";
+  const auto refused = ops::relay_on(store(), *broker, settings(), kOperator);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::conflict);
+  EXPECT_EQ(refused.error().message,
+            "the stream SLUICE recognises a duplicate for 2m, and a relay that dies publishes again after "
+            "worker.claim_ttl, 5m");
+  EXPECT_EQ(refused.error().hint, "nats stream edit SLUICE --dupe-window 2h");
+  EXPECT_EQ(store().relay()->state, RelayState::off);
 }
 
 TEST(RelayStream, OneThatTakesOtherSubjectsIsRefused) {

@@ -1,10 +1,12 @@
 """example_test.py SOURCE PROGRAM SLUICE nats|redis: the example runs unchanged through a broker, with a daemon that relays;
 then the relay is turned back and it runs without."""
+import json
 import os
 import socket
 import subprocess
 import sys
 import tempfile
+import urllib.request
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
@@ -57,13 +59,23 @@ def run_example(source, program, environment):
         sys.exit(f"exit {done.returncode}, another output than promised:\n{done.stdout}{done.stderr}")
 
 
+def check_daemon(port):
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/doctor", timeout=60) as answer:
+        report = json.load(answer)
+    found = {finding["id"]: finding for finding in report["findings"]}
+    if found["broker-unsafe"]["severity"] in ("warning", "critical"):
+        sys.exit(f"the daemon's doctor: {found['broker-unsafe']}")
+
+
 def main():
     source, program, binary, kind = Path(sys.argv[1]), *sys.argv[2:]
     with tempfile.TemporaryDirectory() as folder, FreshDatabase(binary, f"relay_{kind}") as database:
         server, url = start_broker(kind, folder)
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("SLUICE_", "DATABASE_URL"))}
         environment |= {"SLUICE_STORE": database.url, "SLUICE_BROKER": url, "SLUICE_ACTOR": "test", "HOME": folder}
-        daemon = subprocess.Popen([binary, "serve", "--listen", "off"], env=environment, stderr=subprocess.PIPE, text=True)
+        port = free_port()
+        daemon = subprocess.Popen([binary, "serve", "--listen", f"127.0.0.1:{port}"], env=environment,
+                                  stderr=subprocess.PIPE, text=True)
         try:
             sluice(binary, environment, "ladder", "relay", kind, "--reason", "a test")
             shown = sluice(binary, environment, "ladder", "relay")
@@ -75,6 +87,7 @@ def main():
                 sys.exit(f"{relayed} of 4 events went through {kind}, " + database.sql("select count(*) from example_orders") +
                          " effects of 3")
             sluice(binary, environment, "doctor")
+            check_daemon(port)
             sluice(binary, environment, "ladder", "relay", "--back", "--reason", "a test")
             run_example(source, program, environment)
             relayed = database.sql("select count(*) from core.outbox where claimed_by like '%/relay:%'")

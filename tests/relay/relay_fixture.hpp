@@ -57,6 +57,7 @@ class RelayTest : public testing::TestWithParam<Kind> {
     brokers_.push_back(open_broker());
     options.broker = terms(*brokers_.back(), true);
     options.tracer = &tracer_;
+    options.metrics = &relayed_;
     return std::make_unique<DeliveringProcess>(store ? std::move(store) : open_store(database_.url()),
                                                std::vector<runtime::RegisteredHandler>{}, options);
   }
@@ -111,7 +112,9 @@ class RelayTest : public testing::TestWithParam<Kind> {
   std::unique_ptr<store::Store> store_ = open_store(database_.url());
   std::unique_ptr<broker::Broker> admin_;
   std::vector<std::unique_ptr<broker::Broker>> brokers_;  // outlive the processes
-  RecordingTracer tracer_;                                // of all of them
+  telemetry::Registry registry_;
+  telemetry::MetricSet relayed_{registry_};  // of all that relay
+  RecordingTracer tracer_;                   // of all of them
 };
 
 }  // namespace sluice::test

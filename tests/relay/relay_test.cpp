@@ -105,6 +105,7 @@ TEST_P(RelayTest, AnEventThatWasPublishedAndNotSettledIsPublishedAgainUnderItsId
   auto relay = relaying("second");
   eventually([&] { return store().get_event(id)->status == Status::delivered; });
   EXPECT_EQ(store().get_event(id)->attempts, 0) << "the relay's death is no attempt of a handler";
+  EXPECT_EQ(relayed_.delivery.relayed.with({"duplicate"}).value(), 1U);
   const Uuid last = publish_one(store());
   journal.await("search.indexer", last);
   EXPECT_EQ(journal.times("search.indexer", id), 1);
@@ -132,6 +133,33 @@ TEST_P(RelayTest, TheTraceGoesOnBehindTheBroker) {
   EXPECT_EQ(processed[0].attributes.at("messaging.consumer.group.name"), "search.indexer");
 }
 
+TEST_P(RelayTest, EachEventCountsOnceInTheHistoryAndEachHandlerItsOwn) {
+  constexpr int kEvents = 20;
+  const auto delivered = [&](HistoryKind kind, const std::string& series) {
+    const Timestamp now = *store().now();
+    HistoryCounts all;
+    for (const HistoryRow& row : *store().history({true, now - 1h, now + 1h, kind, series})) all.add(row.counts);
+    return all.delivered;
+  };
+  Journal journal;
+  turn(RelayState::on);
+  auto consumers =
+      consuming("consumers", {journalling("billing.books", journal), journalling("search.indexer", journal)});
+  auto relay = relaying();
+  publish_many(0, kEvents);
+  journal.await(2 * kEvents);
+  eventually([&] { return count("core.outbox where status = 'delivered'") == kEvents; });
+  relay->stop();
+  consumers->stop();
+  EXPECT_EQ(delivered(HistoryKind::all, ""), kEvents);
+  EXPECT_EQ(delivered(HistoryKind::type, a_draft().event_type), kEvents);
+  EXPECT_EQ(delivered(HistoryKind::handler, "billing.books"), kEvents);
+  EXPECT_EQ(delivered(HistoryKind::handler, "search.indexer"), kEvents);
+  EXPECT_EQ(delivered(HistoryKind::handler, "sluice.relay"), 0) << "a relay is no handler";
+  EXPECT_EQ(relayed_.delivery.relayed.with({"published"}).value(), kEvents);
+  EXPECT_EQ(relayed_.delivery.settled.with({"delivered"}).value(), 0U) << "it is counted where the handlers run";
+}
+
 TEST_P(RelayTest, WhileTheBrokerIsAwayEventsWaitAndNoneIsLost) {
   Journal journal;
   auto consumers = consuming("consumers", {journalling("search.indexer", journal)});
@@ -146,6 +174,7 @@ TEST_P(RelayTest, WhileTheBrokerIsAwayEventsWaitAndNoneIsLost) {
   journal.await(51);
   eventually([&] { return count("core.outbox where status = 'delivered'") == 51; });
   EXPECT_EQ(count("core.outbox where attempts > 0"), 0);
+  EXPECT_GT(relayed_.delivery.relay_errors.with({"unavailable"}).value(), 0U);
 }
 
 // The ack wait is so long that the broker would not hand the message out again in time.

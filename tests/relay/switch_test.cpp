@@ -1,4 +1,5 @@
 // Turning the switch through ops, with a real broker.
+#include "ops/ladder.hpp"
 #include "ops/relay.hpp"
 #include "tests/relay/relay_fixture.hpp"
 
@@ -20,6 +21,7 @@ TEST_P(RelaySwitch, AHandlerWhoseProcessIsAwayKeepsItsMessagesAndTheWayBackWaits
   const auto on = ops::relay_on(store(), *admin_, settings(), kOperator);
   ASSERT_TRUE(on) << on.error().message;
   EXPECT_EQ(on->relay.state, RelayState::on);
+  EXPECT_TRUE(ops::report_ladder(store())->stage.relayed);
   auto relay = relaying();
   const Uuid id = publish_one(store());
   eventually([&] { return store().get_event(id)->status == Status::delivered; });
@@ -37,6 +39,27 @@ TEST_P(RelaySwitch, AHandlerWhoseProcessIsAwayKeepsItsMessagesAndTheWayBackWaits
   eventually([&] { return ops::relay_off(store(), admin_.get(), false, kOperator).has_value(); });
   EXPECT_EQ(store().relay()->state, RelayState::off);
   journal.await("search.indexer", publish_one(store()));
+}
+
+TEST_P(RelaySwitch, WhoWasSetAsideByASendToOneHandlerStaysSoBehindTheBroker) {
+  Journal journal;
+  auto direct = consuming("first", {journalling("search.indexer", journal)});
+  const Uuid id = publish_one(store());
+  journal.await("search.indexer", id);
+  eventually([&] { return store().get_event(id)->status == Status::delivered; });
+  direct->stop();
+  const Subscription later{"billing.mailer", {"*"}, std::nullopt, std::nullopt};
+  ASSERT_TRUE(store().subscribe(1, std::span{&later, 1}, "test"));
+  const auto sent = store().send_to({id, "search.indexer", Status::delivered, 1}, kOperator);
+  ASSERT_TRUE(sent) << sent.error().message;
+  turn(RelayState::on);
+  auto consumers =
+      consuming("second", {journalling("search.indexer", journal), journalling("billing.mailer", journal)});
+  auto relay = relaying();
+  eventually([&] { return journal.times("search.indexer", id) == 2; });
+  const Uuid last = publish_one(store());
+  journal.await("billing.mailer", last);
+  EXPECT_EQ(journal.times("billing.mailer", id), 0) << "the event was sent to another handler alone";
 }
 
 TEST_P(RelaySwitch, AnotherBrokerAndWorkersThatPullAreRefused) {

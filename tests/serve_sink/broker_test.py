@@ -111,6 +111,16 @@ def what_a_message_has(daemon, server):
         expect(part in text, True, f"{part} in {text!r}")
 
 
+def sent_again(daemon, server):
+    event_id = daemon.publish(1001)
+    daemon.wait_for_event(event_id, "delivered")
+    before = server.count()
+    daemon.call(f"v1/events/{event_id}/resend", {"handler": "shop.bus", "reason": "the receiver lost it"})
+    daemon.wait_for_event(event_id, "delivered")
+    expect(server.count(), before + 1, "messages after the event was sent again")
+    expect(f"{event_id}:bus:1" in server.last()[1], True, "the number of the replay in the id")
+
+
 def too_large(daemon, server):
     before = server.count()
     event = daemon.wait_for_event(daemon.publish(1000, "x" * 30_000), "failed")
@@ -126,6 +136,7 @@ def main():
         away_at_the_start(daemon, server)
         killed_while_events_flow(daemon, server)
         what_a_message_has(daemon, server)
+        sent_again(daemon, server)
         if KIND == "nats":  # redis-server has no smaller limit than what Sluice takes
             too_large(daemon, server)
         trial = daemon.call("v1/sinks/bus/test", {})

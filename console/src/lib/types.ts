@@ -168,7 +168,7 @@ export interface LadderTrigger {
 }
 
 export interface Ladder {
-  stage: 'embedded' | 'one_table' | 'partitioned';
+  stage: 'embedded' | 'one_table' | 'partitioned' | 'relayed';
   known_since: string;
   due: { step: string; command: string; cost: string } | null;
   why: string;

@@ -72,7 +72,11 @@ class BrokerSink final : public SwitchedSink {
   std::vector<Verdict> publish(std::span<const EventEnvelope> events, const Delivery& delivery) {
     std::vector<broker::OutgoingMessage> messages;
     messages.reserve(events.size());
-    for (const EventEnvelope& event : events) messages.push_back(message_of(event, delivery.generation, options_));
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      messages.push_back(message_of(events[i], delivery.generation, options_));
+      // The broker drops what it has had: that is right for a repeat of an attempt, not for what is sent again.
+      if (const auto replay = delivery.replay(i); replay > 0) messages.back().id += ':' + std::to_string(replay);
+    }
     const auto spans = begin_spans(messages, delivery);
     const auto began = std::chrono::steady_clock::now();
     const auto answers = options_.broker->publish(messages, options_.timeout, delivery.stop);

@@ -93,6 +93,16 @@ TEST_F(BrokerSinkTest, AMessageHasTheIdOfItsEventAndItsSink) {
   EXPECT_EQ(message_of(carried_event(), 3, made).body, carried_event().to_json());
 }
 
+TEST_F(BrokerSinkTest, WhatIsSentAgainHasAnIdOfItsOwn) {
+  const auto sink = open_broker_sink(options());
+  const std::vector<EventEnvelope> events(2, carried_event());
+  Delivery delivery{"tests.bus", 3, {0, 0}, stop.get_token()};
+  delivery.replays = {0, 2};
+  sink->deliver(events, delivery);
+  EXPECT_EQ(came[0].id, "01890a5d-ac96-774b-bcce-b302099a8057:bus");
+  EXPECT_EQ(came[1].id, "01890a5d-ac96-774b-bcce-b302099a8057:bus:2");
+}
+
 TEST_F(BrokerSinkTest, ADuplicateIsDelivered) {
   const auto sink = open_broker_sink(options());
   EXPECT_EQ(deliver(*sink, 2)[1].kind, Verdict::Kind::handled);
