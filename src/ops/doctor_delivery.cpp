@@ -135,7 +135,8 @@ void judge_sinks(const DoctorFacts& facts, Findings& findings) {
   for (const store::SinkRecord& sink : *facts.stopped_sinks) {
     findings.add({FindingId::sink_stopped, sink.state == SinkSwitch::disabled ? Severity::critical : Severity::warning,
                   "sink " + sink.declared.name + " (" + sink.declared.target + ") is " + how_stopped(sink),
-                  "Stopped " + since_stopped(sink) + ". Events for " + enumerated(sink.declared.handlers) + " wait; no attempt is counted.",
+                  "Stopped " + since_stopped(sink) + ". Events for " + enumerated(sink.declared.handlers) +
+                      " wait; no attempt is counted.",
                   help_stopped(sink)});
   }
 }

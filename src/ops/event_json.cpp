@@ -53,12 +53,21 @@ std::string redacted_error(const std::string& error, const RedactionPolicy& poli
   return policy.mode == RedactionPolicy::Mode::values ? normalise_error(error) : error;
 }
 
+// An edit leaves the payload before it there. The entries' own members are no payload's: times and names stay readable.
+std::string redacted_history(const std::string& history, const RedactionPolicy& policy) {
+  const auto shown = [&](std::string_view name, std::string_view value) -> std::optional<std::string> {
+    if (name == "payload") return redact_payload(value, policy);
+    const auto text = name == "last_error" ? json::string_value(value, name) : Result<std::string>{std::string{}};
+    return text && !text->empty() ? json::quote(redacted_error(*text, policy)) : std::string{value};
+  };
+  return history_with(history, shown).value_or("[]");
+}
+
 store::EventRecord redacted(const store::EventRecord& event, const RedactionPolicy& policy) {
   store::EventRecord copy = event;
   copy.envelope = with_payload(event.envelope, redact_payload(event.envelope.payload(), policy));
   if (copy.last_error) copy.last_error = redacted_error(*copy.last_error, policy);
-  // An edit leaves the payload before it there.
-  copy.failure_history = redact_payload(copy.failure_history, policy);
+  copy.failure_history = redacted_history(copy.failure_history, policy);
   return copy;
 }
 

@@ -80,7 +80,8 @@ TEST(EventView, ASummaryHasNoPayloadAndNoHistory) {
 
 TEST(EventView, ThePayloadBeforeAnEditIsRedactedToo) {
   store::EventRecord event = a_dead_letter(R"({"order":4711})");
-  event.failure_history = R"([{"cycle":1,"last_error":"no answer","payload":{"email":"eve@example.org","order":4712}}])";
+  event.failure_history =
+      R"([{"cycle":1,"last_error":"no answer","payload":{"email":"eve@example.org","order":4712}}])";
   const std::string json = redacted_json(EventStory{event, {}, {}, {}, {}}, kFields);
   EXPECT_THAT(json, AllOf(HasSubstr("4712"), HasSubstr("no answer"), Not(HasSubstr("eve@"))));
   EXPECT_THAT(export_json(event, kFields), Not(HasSubstr("eve@")));

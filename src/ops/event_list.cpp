@@ -25,7 +25,8 @@ Result<bool> oldest_first(std::string_view sort, std::string_view field) {
 Result<std::string_view> cursor_place(std::string_view cursor, bool oldest_first) {
   const bool of_oldest = cursor.starts_with(kOfOldest);
   if (of_oldest != oldest_first) {
-    return invalid("cursor", std::string{"cursor is of a list sorted by "} + std::string{of_oldest ? kOldest : kNewest} +
+    return invalid("cursor", std::string{"cursor is of a list sorted by "} +
+                                 std::string{of_oldest ? kOldest : kNewest} +
                                  ": ask for the same sort, or begin again without a cursor");
   }
   return cursor.substr(of_oldest ? 1 : 0);
@@ -73,8 +74,8 @@ Result<Uuid> whole_id(store::Administering& store, std::string_view given, std::
   if (digits.size() == kIdDigits) return Uuid::parse(given, field);
   SLUICE_TRY(const auto found, store.ids_from(digits, kNamed));
   if (found.empty()) {
-    return Error{ErrorCode::not_found, Retry::never, "no event id begins with " + std::string{given}, std::string{field},
-                 {}};
+    return Error{
+        ErrorCode::not_found, Retry::never, "no event id begins with " + std::string{given}, std::string{field}, {}};
   }
   if (found.size() == 1) return found.front();
   std::string names;

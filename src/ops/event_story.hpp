@@ -1,6 +1,7 @@
 // Everything that is known about one event, and what happened to it in order.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,6 +33,10 @@ std::vector<FailedCycle> read_history(std::string_view failure_history);
 
 /// The history without the payloads that it keeps.
 std::string payloadless_history(std::string_view failure_history);
+/// What is shown of a member of an entry, as JSON; none: nothing is.
+using HistoryMember = std::function<std::optional<std::string>(std::string_view name, std::string_view value)>;
+/// None: it cannot be read.
+std::optional<std::string> history_with(std::string_view failure_history, const HistoryMember& shown);
 
 /// What the event carried before a replay that edited it, as JSON text: not_found when that replay did not.
 Result<std::string> payload_before(store::Administering& store, const Uuid& id, std::int64_t replay);

@@ -11,6 +11,8 @@ namespace sluice::ops {
 namespace {
 
 constexpr std::string_view kField = "failure_history";
+// A payload stands two levels down.
+constexpr json::Limits kDeep{.depth = json::kMaxDepth};
 
 std::string text_or_empty(std::string_view raw) {
   auto text = json::string_value(raw, kField);
@@ -51,28 +53,35 @@ FailedCycle read_cycle(const std::vector<json::Member>& members) {
 
 std::vector<FailedCycle> read_history(std::string_view failure_history) {
   std::vector<FailedCycle> cycles;
-  const auto entries = json::elements(failure_history, kField);
+  const auto entries = json::elements(failure_history, kField, kDeep);
   if (!entries) return cycles;
   for (const std::string_view entry : *entries) {
-    if (const auto members = json::members(entry, kField)) cycles.push_back(read_cycle(*members));
+    if (const auto members = json::members(entry, kField, kDeep)) cycles.push_back(read_cycle(*members));
   }
   return cycles;
 }
 
-std::string payloadless_history(std::string_view failure_history) {
-  const auto entries = json::elements(failure_history, kField);
-  if (!entries) return std::string{failure_history};
+std::optional<std::string> history_with(std::string_view failure_history, const HistoryMember& shown) {
+  const auto entries = json::elements(failure_history, kField, kDeep);
+  if (!entries) return std::nullopt;
   std::vector<std::string> kept;
   for (const std::string_view entry : *entries) {
-    const auto members = json::members(entry, kField);
-    if (!members) return std::string{failure_history};
+    const auto members = json::members(entry, kField, kDeep);
+    if (!members) return std::nullopt;
     JsonObject object;
     for (const auto& [name, value] : *members) {
-      if (name != "payload") object.raw(name, value);
+      if (const auto text = shown(name, value)) object.raw(name, *text);
     }
     kept.push_back(object.str());
   }
   return json_array(kept);
+}
+
+std::string payloadless_history(std::string_view failure_history) {
+  const auto without = [](std::string_view name, std::string_view value) {
+    return name == "payload" ? std::nullopt : std::optional{std::string{value}};
+  };
+  return history_with(failure_history, without).value_or("[]");
 }
 
 Result<std::string> payload_before(store::Administering& store, const Uuid& id, std::int64_t replay) {

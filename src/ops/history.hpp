@@ -1,5 +1,5 @@
-// The charts: rows of the history as points at even distances, what is not known left open. Counts of the points add up to
-// the counts of the rows; quantiles come from merged histograms.
+// The charts: rows of the history as points at even distances, what is not known left open. Counts of the points add up
+// to the counts of the rows; quantiles come from merged histograms.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,8 @@ struct ChartWindow {
   Duration interval{};
   bool hourly = false;  ///< drawn from the hours, else from the minutes
 
-  /// When its first point begins; points lie at whole intervals, so that they do not wander from one answer to the next.
+  /// When its first point begins; points lie at whole intervals, so that they do not wander from one answer to the
+  /// next.
   [[nodiscard]] Timestamp from(Timestamp now) const;
 };
 
@@ -28,9 +29,9 @@ struct ChartWindow {
 Result<ChartWindow> parse_window(std::string_view text);
 
 struct ChartPoint {
-  Timestamp at{};                          ///< when it begins
-  std::optional<HistoryCounts> counts;     ///< none: nothing is known of this time, a gap
-  std::optional<std::int64_t> published;   ///< none: nobody looked at its beginning and at its end
+  Timestamp at{};                         ///< when it begins
+  std::optional<HistoryCounts> counts;    ///< none: nothing is known of this time, a gap
+  std::optional<std::int64_t> published;  ///< none: nobody looked at its beginning and at its end
 };
 
 /// Pure. `rows` are of one series, or several to be summed, by time; a row before the first point tells from where what

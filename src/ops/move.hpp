@@ -1,9 +1,9 @@
 // `sluice move`: a store becomes another one, while it is in use.
 //
-// One pass copies everything, and others what was written to meanwhile, until little is left. Then claims are held until
-// what is in flight has settled, or the patience is over; the old store is held as a whole while the last changes are
-// copied and counted; and it refuses every write from then on. Broken off anywhere, the old store goes on as before, and the next run takes up
-// what was copied.
+// One pass copies everything, and others what was written to meanwhile, until little is left. Then claims are held
+// until what is in flight has settled, or the patience is over; the old store is held as a whole while the last changes
+// are copied and counted; and it refuses every write from then on. Broken off anywhere, the old store goes on as
+// before, and the next run takes up what was copied.
 #pragma once
 
 #include <functional>

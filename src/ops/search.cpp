@@ -88,7 +88,8 @@ std::string to_json(const IndexReport& report, bool dry_run) {
 
 Result<void> check_filter_name(std::string_view name) {
   const bool known = std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+           c == '.';
   });
   if (known && !name.empty() && name.size() <= kMaxFilterName) return {};
   return invalid("name", "name must be 1 to " + std::to_string(kMaxFilterName) +
@@ -105,7 +106,8 @@ Result<store::SavedFilter> find_filter(store::Administering& store, const std::s
                "`sluice filter list` lists them"};
 }
 
-Result<store::SavedFilter> check_filter(store::Administering& store, const std::string& name, const std::string& filter) {
+Result<store::SavedFilter> check_filter(store::Administering& store, const std::string& name,
+                                        const std::string& filter) {
   SLUICE_CHECK(check_filter_name(name));
   SLUICE_TRY(const auto query, EventQuery::parse(filter));
   if (query.empty()) return invalid("filter", "filter is empty: say which events, as in type:billing.* since:2h");

@@ -53,7 +53,8 @@ Result<std::vector<store::SavedFilter>> list_filters(store::Administering& store
 /// not_found when there is none of that name.
 Result<store::SavedFilter> find_filter(store::Administering& store, const std::string& name);
 /// Checks name and filter alone, for a dry run.
-Result<store::SavedFilter> check_filter(store::Administering& store, const std::string& name, const std::string& filter);
+Result<store::SavedFilter> check_filter(store::Administering& store, const std::string& name,
+                                        const std::string& filter);
 /// Keeps it in the one order of the grammar, replacing one of that name. Audited; a reason may be given.
 Result<store::SavedFilter> save_filter(store::Administering& store, const std::string& name, const std::string& filter,
                                        const store::Actor& actor);

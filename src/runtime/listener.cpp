@@ -130,13 +130,15 @@ void Listener::drop(ListenerHealth& health, bool deaf) {
 }
 
 void Listener::publish(const ListenerHealth& health) {
-  const bool first = starting();
+  const bool first = starting_.exchange(false);
   const ListenerState before = state_.exchange(health.state());
   poll_interval_ = health.poll_interval().count();
   observer_.saw(health.state(), counts());
-  if (before == health.state()) return;
-  logger_.info("listener state changed", {{"from", first ? "connecting" : name(before)}, {"to", name(health.state())}});
-  if (options_.changed) options_.changed();
+  if (before != health.state()) {
+    logger_.info("listener state changed",
+                 {{"from", first ? "connecting" : name(before)}, {"to", name(health.state())}});
+  }
+  if (options_.changed && (first || before != health.state())) options_.changed();
 }
 
 void Listener::attend(bool busy) {

@@ -70,7 +70,7 @@ class Listener {
 
   [[nodiscard]] ListenerState state() const { return state_; }
   /// It has neither connected nor failed to yet.
-  [[nodiscard]] bool starting() const { return state_ == ListenerState::reconnecting && losses_ == 0; }
+  [[nodiscard]] bool starting() const { return starting_; }
   [[nodiscard]] Duration poll_interval() const { return Duration{poll_interval_}; }
   [[nodiscard]] ListenerCounts counts() const;
 
@@ -96,6 +96,7 @@ class Listener {
   bool busy_ = false;
   TimePoint woke_others_{};
   std::atomic<ListenerState> state_ = ListenerState::reconnecting;
+  std::atomic<bool> starting_ = true;
   std::atomic<Duration::rep> poll_interval_;
   std::atomic<std::int64_t> notifications_ = 0;
   std::atomic<std::int64_t> connects_ = 0;

@@ -1070,11 +1070,11 @@ begin
                           and not exists (
                             select from core.event_handled h
                             where h.handler_name = s.handler_name and h.idempotency_key = o.idempotency_key))) then 'delivered'
-                    when o.status = 'pending' and o.deleted_at is not null then 'skipped'
                     when exists (select from jsonb_array_elements(o.failure_history) as e
                                  where (e ->> 'cycle')::int = i.cycle + 1 and e ->> 'delivered_at' is not null) then 'delivered'
                     when (o.status = 'failed' and o.claim_seq > i.claim_seq) or core.last_cycle(o.failure_history) > i.cycle
-                    then 'failed_again' end as outcome
+                    then 'failed_again'
+                    when o.status = 'pending' and o.deleted_at is not null then 'skipped' end as outcome
         from core.operation_items i left join core.outbox o on o.id = i.event_id
         where i.operation_id = p_id and i.state = 'in_flight'),
     noted as (

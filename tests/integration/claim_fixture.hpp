@@ -41,10 +41,16 @@ class PostgresClaim : public testing::Test {
   // Any writing transaction of the whole server holds the mark back, those of other tests too.
   std::string drain_until_low_is(store::Store& store, const std::string& wanted) {
     std::string low;
-    for (int tries = 0; tries < 20'000 && low != wanted; ++tries) {
+    for (int tries = 0; tries < 200'000 && low != wanted; ++tries) {
       deliver(store, claim(store));
       low = session.must("select low from core.claim_cursors where group_key = '1'").value();
     }
+    EXPECT_EQ(low, wanted) << session
+                                  .must(
+                                      "select coalesce(string_agg(concat_ws(' ', datname, pid, state, xact_start, "
+                                      "query), E'\\n'), 'nobody writes') "
+                                      "from pg_stat_activity where backend_xid is not null and pid <> pg_backend_pid()")
+                                  .value();
     return low;
   }
   static std::string insert(int count, const std::string& type) {

@@ -34,7 +34,7 @@ OPERATOR_ACTIONS = [
     contract("retired-bulk", "A bulk replay stops when its generation is retired", "OperationStepContract.AReplayIntoARetiredGenerationStops",
              ((FIXES, "    if v_operation.state = 'running' and", "    if false and"),)),
     contract("bulk-cancelled", "A bulk replay does not wait for what was cancelled", "OperationStepContract.ACancelledEventIsSkipped",
-             ((FIXES, "                    when o.status = 'pending' and o.deleted_at is not null then 'skipped'\n", ""),)),
+             ((FIXES, "                    when o.status = 'pending' and o.deleted_at is not null then 'skipped' end as outcome\n", "                    end as outcome\n"),)),
     contract("bulk-cancelled-sqlite", "The same on SQLite", "OperationStepContract.ACancelledEventIsSkipped",
              ((SQLITE + "operation_outcomes.sql", "      when event.status = 'pending' and event.deleted_at is not null then 'skipped'\n", ""),), "sqlite"),
     contract("bulk-resent", "What was delivered and sent again has not failed", "OperationStepContract.WhatWasDeliveredAndSentAgainIsDelivered",

@@ -1,5 +1,5 @@
 """Guards of the attempt log and of the history of deliveries; see table.py."""
-from mutant import ATTEMPTS, HISTORY, Mutant, contract
+from mutant import ACTIONS, ATTEMPTS, HISTORY, Mutant, contract
 
 SQLITE_SETTLE = "src/store/sqlite/sqlite_settle.cpp"
 TELEMETRY = "src/runtime/telemetry.cpp"
@@ -20,7 +20,7 @@ HISTORIES = [
              ((SQLITE_SETTLE, "if (std::find(report.fenced.begin(), report.fenced.end(), id) != report.fenced.end()) continue;", ""),),
              "sqlite"),
     contract("attempts-retention", "The log goes with its event", "AttemptContract.RetentionTakesTheLogWithItsEvent",
-             ((ATTEMPTS, "        delete from core.attempts a where a.event_id = any (v_ids);\n", ""),)),
+             ((ACTIONS, "        delete from core.attempts a where a.event_id = any (v_ids);\n", ""),)),
     contract("history-adds", "What processes write for one minute adds up", "HistoryContract.ProcessesAddUp",
              ((HISTORY, "delivered = h.delivered + excluded.delivered,", "delivered = excluded.delivered,"),)),
     contract("history-histograms-add", "Histograms add up too", "HistoryContract.ProcessesAddUp",
@@ -33,7 +33,7 @@ HISTORIES = [
     observed("history-replays-apart", "A replay is measured from the replay", "AReplayCountsFromTheReplay",
              (TELEMETRY, "event.replayed_at.value_or(event.envelope.occurred_at())", "event.envelope.occurred_at()")),
     observed("history-replays-own", "Replays have a histogram of their own", "AReplayCountsFromTheReplay",
-             (TELEMETRY, "work.event.replay > 0 ? counts->replays : work.event.fresh", "work.event.fresh")),
+             (TELEMETRY, "= work.event.replay > 0 ? counts->replays", "= false ? counts->replays")),
     observed("attempts-first-success", "A first success writes nothing", "AFirstSuccessIsNoAttemptInTheLog",
              ("src/runtime/work.cpp", "if (!is_kept(work, rules)) return attempts;", "")),
     Mutant("history-quiet", "A quiet interval of one series is zero only where something is known", "ops_test",

@@ -94,6 +94,9 @@ def duplicates(daemon):
 
 
 def pulled_events_are_claimed(daemon):
+    # What was published before is claimed before.
+    seen = f"/v1/events/{EVENT['event_id']}"
+    daemon.await_(lambda: daemon.call("GET", seen).json()["status"] == "delivered", "the event before is delivered")
     before = metric(daemon, "sluice_claimed_events_total")
     daemon.call("POST", "/v1/events", {"event_type": "pulled.one", "source": "shop"})
     wanted = {"handler": "tests.pulling", "event_types": ["pulled.*"], "wait_seconds": 20}

@@ -43,7 +43,19 @@ class Look {
   /// None: noted as unseen, or the connection is lost, which lost() tells.
   std::optional<pq::Rows> at(std::string_view what, const pg_sql::Query& query, const pq::Params& params = {}) {
     if (lost_) return std::nullopt;
-    Result<pq::Rows> rows = connection_.run(reading(query), params);
+    return seen(what, connection_.run(reading(query), params));
+  }
+  /// The same for what the planner may take for so dear that the server would compile it.
+  std::optional<pq::Rows> uncompiled(std::string_view what, const pg_sql::Query& query, const pq::Params& params,
+                                     Duration longest_statement) {
+    if (lost_) return std::nullopt;
+    return seen(what, in_snapshot(connection_, longest_statement,
+                                  [&](pq::Connection& connection) { return connection.run(reading(query), params); }));
+  }
+  [[nodiscard]] const std::optional<Error>& lost() const { return lost_; }
+
+ private:
+  std::optional<pq::Rows> seen(std::string_view what, Result<pq::Rows> rows) {
     if (rows) return *std::move(rows);
     if (rows.error().code == ErrorCode::unavailable) {
       lost_ = rows.error();
@@ -52,9 +64,7 @@ class Look {
     }
     return std::nullopt;
   }
-  [[nodiscard]] const std::optional<Error>& lost() const { return lost_; }
 
- private:
   pq::Connection& connection_;
   std::vector<Unseen>& unseen_;
   std::optional<Error> lost_;
@@ -129,11 +139,10 @@ std::optional<StrandedFacts> look_at_stranded(Look& look) {
   return stranded;
 }
 
-std::optional<ExpiredFacts> look_at_expired(pq::Connection& connection, Look& look) {
-  // Without statistics the planner takes it for so dear that it is compiled: 150 ms for finding nothing.
-  Snapshot uncompiled{connection};
-  if (!uncompiled.begin(Duration::zero())) return std::nullopt;
-  const auto rows = look.at("expired claims", pg_sql::diagnose_claims, pq::Params{}.int4(kExpiredLook));
+// Without statistics the server would compile it: 150 ms for finding nothing.
+std::optional<ExpiredFacts> look_at_expired(Look& look, Duration longest_statement) {
+  const auto rows =
+      look.uncompiled("expired claims", pg_sql::diagnose_claims, pq::Params{}.int4(kExpiredLook), longest_statement);
   if (!rows) return std::nullopt;
   return ExpiredFacts{rows->int8(0, 0), rows->optional_timestamptz(0, 1)};
 }
@@ -155,7 +164,7 @@ Result<Diagnosis> PostgresStore::diagnose(DiagnosisDepth depth) {
   diagnosis.server = look_at_server(eyes, lease->backend_pid());
   if (schema.boolean(0, 0)) {
     if (diagnosis.server && depth == DiagnosisDepth::whole) diagnosis.server->grants = look_at_grants(eyes);
-    diagnosis.expired = look_at_expired(*lease, eyes);
+    diagnosis.expired = look_at_expired(eyes, options_.longest_statement);
     if (const auto rows = eyes.at("what retention would sweep", pg_sql::diagnose_retention)) {
       diagnosis.retention = RetentionFacts{rows->optional_timestamptz(0, 0), rows->optional_timestamptz(0, 1)};
     }

@@ -28,15 +28,21 @@ class Snapshot {
 
 /// What `read` returns, given a connection on which all statements see the same moment.
 template <class Read>
-std::invoke_result_t<Read, pq::Connection&> in_snapshot(pq::Pool& pool, Duration longest_statement, Read read) {
-  SLUICE_TRY(pq::Pool::Lease lease, pool.lease());
+std::invoke_result_t<Read, pq::Connection&> in_snapshot(pq::Connection& connection, Duration longest_statement,
+                                                        Read read) {
   for (bool again = false;; again = true) {
-    Snapshot snapshot{*lease};
+    Snapshot snapshot{connection};
     SLUICE_CHECK(snapshot.begin(longest_statement));
-    auto seen = read(*lease);
+    auto seen = read(connection);
     // A prepared statement that a pooler has lost ends the transaction; the connection goes on without them.
     if (seen || again || !pq::is_pooled_away(seen.error())) return seen;
   }
+}
+
+template <class Read>
+std::invoke_result_t<Read, pq::Connection&> in_snapshot(pq::Pool& pool, Duration longest_statement, Read read) {
+  SLUICE_TRY(pq::Pool::Lease lease, pool.lease());
+  return in_snapshot(*lease, longest_statement, std::move(read));
 }
 
 }  // namespace sluice::store
