@@ -81,7 +81,7 @@ std::string payloadless_history(std::string_view failure_history) {
   const auto without = [](std::string_view name, std::string_view value) {
     return name == "payload" ? std::nullopt : std::optional{std::string{value}};
   };
-  return history_with(failure_history, without).value_or("[]");
+  return history_with(failure_history, without).value_or(std::string{failure_history});
 }
 
 Result<std::string> payload_before(store::Administering& store, const Uuid& id, std::int64_t replay) {

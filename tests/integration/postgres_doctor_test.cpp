@@ -43,9 +43,11 @@ ops::DoctorOptions options() {
   return options;
 }
 
+// But for commits that wait for each other because they NOTIFY: those of all databases do, other tests' among them.
 std::vector<ops::Finding> unwell(const ops::DoctorReport& report) {
   std::vector<ops::Finding> found;
   for (const ops::Finding& finding : report.findings) {
+    if (finding.id == FindingId::doorbell_contention) continue;
     if (finding.severity > Severity::info) found.push_back(finding);
   }
   return found;
