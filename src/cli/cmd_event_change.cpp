@@ -134,12 +134,13 @@ std::vector<Command> event_change_commands() {
       change_command("restore", "undo a cancel or a discard",
                      "sluice event restore 0196b2f1-7c1e-7a3b-9d2e-5f6a7b8c9d0e --reason 'cancelled by mistake' --yes",
                      {}, restore_one_event),
-      change_command("resend", "send a delivered event to one of its handlers again; the others do not run",
-                     "sluice event resend 0196b2f1-7c1e-7a3b-9d2e-5f6a7b8c9d0e --handler billing.invoices --reason "
-                     "'receiver lost it' --yes",
-                     {{"--handler", "", "NAME", "the handler that runs again"},
-                      {"--to-generation", "", "N", "the generation that gets it; default: that of the event, unless retired"}},
-                     resend_event),
+      change_command(
+          "resend", "send a delivered event to one of its handlers again; the others do not run",
+          "sluice event resend 0196b2f1-7c1e-7a3b-9d2e-5f6a7b8c9d0e --handler billing.invoices --reason "
+          "'receiver lost it' --yes",
+          {{"--handler", "", "NAME", "the handler that runs again"},
+           {"--to-generation", "", "N", "the generation that gets it; default: that of the event, unless retired"}},
+          resend_event),
   };
 }
 

@@ -42,11 +42,12 @@ std::span<const Command> commands() {
   static const std::vector<Command> table = [] {
     std::vector<Command> all;
     for (const auto& noun :
-         {serve_commands,        publish_commands,    tail_commands,         event_commands,      dlq_commands,
-          filter_commands,       op_commands,         generation_commands, subscription_commands, worker_commands,     sink_commands,
-          status_commands,       doctor_commands,     check_commands,        retention_commands,  ladder_commands,
-          ladder_relay_commands, move_commands,       alert_commands,        contract_commands,   audit_commands,
-          mcp_commands,          db_commands,         config_commands,       completion_commands, version_commands}) {
+         {serve_commands,  publish_commands,      tail_commands,       event_commands,        dlq_commands,
+          filter_commands, op_commands,           generation_commands, subscription_commands, worker_commands,
+          sink_commands,   status_commands,       doctor_commands,     check_commands,        retention_commands,
+          ladder_commands, ladder_relay_commands, move_commands,       alert_commands,        contract_commands,
+          audit_commands,  mcp_commands,          db_commands,         config_commands,       completion_commands,
+          version_commands}) {
       for (Command& command : noun()) all.push_back(std::move(command));
     }
     return all;

@@ -1,5 +1,5 @@
-// The keys beyond the first table: what is written down and judged, and those of [relay], which say which broker carries
-// the deliveries, and how.
+// The keys beyond the first table: what is written down and judged, and those of [relay], which say which broker
+// carries the deliveries, and how.
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -142,14 +142,18 @@ std::vector<Key> observe_keys() {
        "100",
        "so many dead letters that nobody has acknowledged are a warning; 0: never",
        Secrecy::open,
-       [](Config& c, const Given& g) { return read_integer(c.dead_letters.warning, g, std::int64_t{0}, kMostDeadLetters); }},
+       [](Config& c, const Given& g) {
+         return read_integer(c.dead_letters.warning, g, std::int64_t{0}, kMostDeadLetters);
+       }},
       {"dead_letters.critical",
        "",
        {"SLUICE_DEAD_LETTERS_CRITICAL"},
        "1000",
        "so many are critical; 0: never",
        Secrecy::open,
-       [](Config& c, const Given& g) { return read_integer(c.dead_letters.critical, g, std::int64_t{0}, kMostDeadLetters); }},
+       [](Config& c, const Given& g) {
+         return read_integer(c.dead_letters.critical, g, std::int64_t{0}, kMostDeadLetters);
+       }},
   };
 }
 

@@ -199,8 +199,8 @@ Settlement expire_several(const ExpiredAttempt& attempt, const PolicyOf& policy_
   return settlement;
 }
 
-// Handlers that want the event and are hosted elsewhere: the lost worker has not run them, so from now on each is counted
-// by itself. Empty: there are none, or it is not known what the worker hosted.
+// Handlers that want the event and are hosted elsewhere: the lost worker has not run them, so from now on each is
+// counted by itself. Empty: there are none, or it is not known what the worker hosted.
 std::vector<HandlerProgress> apart(const ExpiredAttempt& attempt) {
   const auto here = [&](const std::string& handler) { return attempt.hosted.contains(handler); };
   const auto& wanted = attempt.wanted;

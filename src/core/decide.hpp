@@ -56,7 +56,7 @@ struct ExpiredAttempt {
   std::string_view fingerprint;
   std::span<const std::string> wanted;  ///< the subscribed handlers that want the event; empty: not known
   const HandlerNames& hosted;           ///< handlers of the worker that held the claim; empty: not known
-  const HandlerNames& served;  ///< handlers that some live worker hosts
+  const HandlerNames& served;           ///< handlers that some live worker hosts
   Timestamp claimed_at{};
   Timestamp now{};
   double uniform01 = 0.0;  ///< for the jitter

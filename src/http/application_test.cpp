@@ -84,7 +84,8 @@ TEST_F(ApplicationTest, LargeAnswersToReadersArePackedForWhoTakesIt) {
   EXPECT_EQ(header(ask("GET", "/ops/v1/hello", packed), "Content-Encoding"), "(none)") << "it fits into one packet";
   Headers change = act;
   change.emplace("accept-encoding", "gzip");
-  EXPECT_EQ(header(ask("POST", "/ops/v1/long", change), "Content-Encoding"), "(none)") << "it may carry a token of a claim";
+  EXPECT_EQ(header(ask("POST", "/ops/v1/long", change), "Content-Encoding"), "(none)")
+      << "it may carry a token of a claim";
 }
 
 TEST_F(ApplicationTest, ATokenIsNeededAndItsRoleCounts) {

@@ -1,8 +1,8 @@
 // Answers as gzip, for clients that take it. Pure.
 //
-// What is compressed together with text of a stranger's choosing can be guessed from its length (BREACH). So only answers
-// to GET are compressed, and none of these carries a secret: tokens come in a header and are never sent back, addresses
-// and configuration are shown without passwords.
+// What is compressed together with text of a stranger's choosing can be guessed from its length (BREACH). So only
+// answers to GET are compressed, and none of these carries a secret: tokens come in a header and are never sent back,
+// addresses and configuration are shown without passwords.
 #pragma once
 
 #include <cstddef>

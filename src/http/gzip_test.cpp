@@ -40,10 +40,12 @@ TEST(Gzip, WhatDoesNotShrinkIsLeftAlone) {
 }
 
 TEST(Gzip, IsSentToWhoAsksForIt) {
-  for (const char* asks : {"gzip", "deflate, gzip", "GZIP;q=0.5", "x-gzip", "*", "br;q=1.0, gzip;q=0.001", "identity;q=0, *"}) {
+  for (const char* asks :
+       {"gzip", "deflate, gzip", "GZIP;q=0.5", "x-gzip", "*", "br;q=1.0, gzip;q=0.001", "identity;q=0, *"}) {
     EXPECT_TRUE(accepts_gzip(asks)) << asks;
   }
-  for (const char* refuses : {"", "identity", "br, deflate", "gzip;q=0", "gzip; q=0.000", "*;q=0", "*, gzip;q=0", "gzipped"}) {
+  for (const char* refuses :
+       {"", "identity", "br, deflate", "gzip;q=0", "gzip; q=0.000", "*;q=0", "*, gzip;q=0", "gzipped"}) {
     EXPECT_FALSE(accepts_gzip(refuses)) << refuses;
   }
 }

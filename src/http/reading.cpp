@@ -81,8 +81,8 @@ Result<int> number_parameter(const Call& call, std::string_view name, int standa
 Result<std::string> choice_parameter(const Call& call, std::string_view name, std::array<std::string_view, 2> words) {
   auto text = call.request.parameter(name).value_or(std::string{words[0]});
   if (text == words[0] || text == words[1]) return text;
-  return invalid(std::string{name}, std::string{name} + " must be `" + std::string{words[0]} + "` or `" +
-                                        std::string{words[1]} + "`");
+  return invalid(std::string{name},
+                 std::string{name} + " must be `" + std::string{words[0]} + "` or `" + std::string{words[1]} + "`");
 }
 
 Result<ops::EventQuery> query_of(const Call& call) {

@@ -82,10 +82,11 @@ Result<std::string> replay(Context& context, const Call& call) {
 
 Result<std::string> resend(Context& context, const Call& call) {
   SLUICE_TRY(const auto id, id_of(context, call));
-  SLUICE_TRY(const auto body,
-             body_of(call, {reason_parameter(),
-                            generation_parameter("the generation that gets it; default: that of the event, unless retired"),
-                            {"handler", ops::Parameter::Type::text, true, "the handler that gets it again"}}));
+  SLUICE_TRY(
+      const auto body,
+      body_of(call, {reason_parameter(),
+                     generation_parameter("the generation that gets it; default: that of the event, unless retired"),
+                     {"handler", ops::Parameter::Type::text, true, "the handler that gets it again"}}));
   return told(context, ops::resend_event(context.store, {id, *body.text("handler"), body.integer("to_generation")},
                                          actor_of(call, *body.text("reason")), context.tracer));
 }

@@ -90,59 +90,64 @@ constexpr Annotations kRuns{.read_only = false, .destructive = true, .idempotent
 }  // namespace
 
 std::vector<Tool> event_tools() {
-  return {{"run_event_now",
-           "Run a pending event now",
-           "Makes a pending event due at once: one that is scheduled for later, or that waits for its next retry. Its "
-           "attempts stay as they are. Use it when the cause of its failures is gone and nobody wants to wait. Refused in "
-           "any other state, and while an earlier event of its ordering key goes first. Next: get_dlq_event_detail until "
-           "status is delivered or failed.",
-           {id_parameter(), why_parameter()},
-           pending_schema(),
-           kRuns,
-           run_now},
-          {"reschedule_event",
-           "Reschedule a pending event",
-           "Makes a pending event due at another time, with every handler of it that still waits. Events of its ordering "
-           "key behind it wait as well. Refused in any other state.",
-           {id_parameter(),
-            {"at", Type::text, true, "A time in the future like 2026-04-25T01:43:02Z, or a duration from now like 2h"},
-            why_parameter()},
-           pending_schema(),
-           {.read_only = false, .destructive = false, .idempotent = true, .open_world = false},
-           reschedule},
-          {"cancel_event",
-           "Cancel a pending event",
-           "Takes a pending event out of delivery: no handler gets it, and events behind it in its ordering key go on. A "
-           "person can restore it until retention removes it. Ask the person you work for first. Refused when a worker has "
-           "it already.",
-           {id_parameter(), why_parameter()},
-           pending_schema(),
-           {.read_only = false, .destructive = true, .idempotent = false, .open_world = false},
-           cancel},
-          {"resend_event",
-           "Send a delivered event again",
-           "Sends a delivered event to one of its handlers again: that handler runs once more, with whatever it does "
-           "outside, and no other. Use it when a receiver lost what it was sent. For a dead letter use replay_dlq_event with "
-           "handler.",
-           {id_parameter(),
-            {"handler", Type::text, true, "handler_name, one of handlers in get_dlq_event_detail"},
-            why_parameter(),
-            {"to_generation", Type::integer, false, "The generation whose workers get it; left out: that of the event, unless retired", 1}},
-           sent_schema(),
-           kRuns,
-           resend},
-          {"edit_and_replay_event",
-           "Replay a dead letter with another payload",
-           "Replaces the payload of a dead letter and replays it in place; the history keeps the payload before. Off unless "
-           "this server was set up to allow it. Show the person you work for both payloads before you call it. Handlers that "
-           "have handled the event do not run again.",
-           {id_parameter(),
-            {"payload", Type::object, true, "What the event carries from now on, the whole object"},
-            why_parameter(),
-            {"to_generation", Type::integer, false, kGenerationWords, 1}},
-           sent_schema(),
-           kRuns,
-           edit_replay}};
+  return {
+      {"run_event_now",
+       "Run a pending event now",
+       "Makes a pending event due at once: one that is scheduled for later, or that waits for its next retry. Its "
+       "attempts stay as they are. Use it when the cause of its failures is gone and nobody wants to wait. Refused in "
+       "any other state, and while an earlier event of its ordering key goes first. Next: get_dlq_event_detail until "
+       "status is delivered or failed.",
+       {id_parameter(), why_parameter()},
+       pending_schema(),
+       kRuns,
+       run_now},
+      {"reschedule_event",
+       "Reschedule a pending event",
+       "Makes a pending event due at another time, with every handler of it that still waits. Events of its ordering "
+       "key behind it wait as well. Refused in any other state.",
+       {id_parameter(),
+        {"at", Type::text, true, "A time in the future like 2026-04-25T01:43:02Z, or a duration from now like 2h"},
+        why_parameter()},
+       pending_schema(),
+       {.read_only = false, .destructive = false, .idempotent = true, .open_world = false},
+       reschedule},
+      {"cancel_event",
+       "Cancel a pending event",
+       "Takes a pending event out of delivery: no handler gets it, and events behind it in its ordering key go on. A "
+       "person can restore it until retention removes it. Ask the person you work for first. Refused when a worker has "
+       "it already.",
+       {id_parameter(), why_parameter()},
+       pending_schema(),
+       {.read_only = false, .destructive = true, .idempotent = false, .open_world = false},
+       cancel},
+      {"resend_event",
+       "Send a delivered event again",
+       "Sends a delivered event to one of its handlers again: that handler runs once more, with whatever it does "
+       "outside, and no other. Use it when a receiver lost what it was sent. For a dead letter use replay_dlq_event "
+       "with "
+       "handler.",
+       {id_parameter(),
+        {"handler", Type::text, true, "handler_name, one of handlers in get_dlq_event_detail"},
+        why_parameter(),
+        {"to_generation", Type::integer, false,
+         "The generation whose workers get it; left out: that of the event, unless retired", 1}},
+       sent_schema(),
+       kRuns,
+       resend},
+      {"edit_and_replay_event",
+       "Replay a dead letter with another payload",
+       "Replaces the payload of a dead letter and replays it in place; the history keeps the payload before. Off "
+       "unless "
+       "this server was set up to allow it. Show the person you work for both payloads before you call it. Handlers "
+       "that "
+       "have handled the event do not run again.",
+       {id_parameter(),
+        {"payload", Type::object, true, "What the event carries from now on, the whole object"},
+        why_parameter(),
+        {"to_generation", Type::integer, false, kGenerationWords, 1}},
+       sent_schema(),
+       kRuns,
+       edit_replay}};
 }
 
 }  // namespace sluice::mcp

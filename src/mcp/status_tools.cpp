@@ -113,26 +113,27 @@ std::string ladder_schema() {
 }  // namespace
 
 std::vector<Tool> status_tools() {
-  return {{"get_status",
-           "Show the state of the store",
-           "Shows what waits, runs and failed per generation, which workers are alive, which sinks take no "
-           "deliveries, what nobody subscribes to, and "
-           "what this server allows you to do. Use it first, and again before a replay: without a live worker that "
-           "serves the event a replay only waits. Next: list_failure_clusters when there are failed events.",
-           {},
-           status_schema(),
-           {},
-           show_status},
-          {"ladder_status",
-           "Show how near the store is to its limits",
-           "Shows each trigger of the ladder (partitions, a broker, another database) with its value, its threshold and "
-           "since when it is above, and the step that is due, if any, with its command and what it costs. Use it when "
-           "deliveries are slow or the store is large. It changes nothing, and you cannot take the step: tell a person "
-           "the command.",
-           {},
-           ladder_schema(),
-           {},
-           show_ladder}};
+  return {
+      {"get_status",
+       "Show the state of the store",
+       "Shows what waits, runs and failed per generation, which workers are alive, which sinks take no "
+       "deliveries, what nobody subscribes to, and "
+       "what this server allows you to do. Use it first, and again before a replay: without a live worker that "
+       "serves the event a replay only waits. Next: list_failure_clusters when there are failed events.",
+       {},
+       status_schema(),
+       {},
+       show_status},
+      {"ladder_status",
+       "Show how near the store is to its limits",
+       "Shows each trigger of the ladder (partitions, a broker, another database) with its value, its threshold and "
+       "since when it is above, and the step that is due, if any, with its command and what it costs. Use it when "
+       "deliveries are slow or the store is large. It changes nothing, and you cannot take the step: tell a person "
+       "the command.",
+       {},
+       ladder_schema(),
+       {},
+       show_ladder}};
 }
 
 }  // namespace sluice::mcp

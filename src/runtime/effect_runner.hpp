@@ -21,7 +21,7 @@ namespace sluice::runtime {
 struct EffectRunnerOptions {
   std::function<double()> uniform01;
   TestPoint at{};
-  Duration longest_idle = std::chrono::seconds{300};             ///< as long as a claim lasts
+  Duration longest_idle = std::chrono::seconds{300};  ///< as long as a claim lasts
   AttemptRules attempts{};
   Duration longest_transaction = std::chrono::milliseconds{50};  ///< no further call is begun in it after this
   int tries = 3;             ///< of a transaction that could not commit, before its events are given back

@@ -22,8 +22,7 @@ class HistoryLogTest : public testing::Test {
   std::vector<store::AttemptRecord> attempts(const Uuid& id) { return store->attempts_of(id).value(); }
   HistoryCounts sum(HistoryKind kind, const std::string& series = {}) {
     HistoryCounts all;
-    for (const HistoryRow& row :
-         store->history({true, clock.now() - 48h, clock.now() + 1h, kind, series}).value()) {
+    for (const HistoryRow& row : store->history({true, clock.now() - 48h, clock.now() + 1h, kind, series}).value()) {
       all.add(row.counts);
     }
     return all;

@@ -35,8 +35,8 @@ std::vector<std::uint64_t> LadderLog::delivered() const {
 Result<void> LadderLog::step() {
   SLUICE_TRY(const auto diagnosis, observing_.diagnose(store::DiagnosisDepth::glance));
   LadderSample sample = sample_of(diagnosis);
-  // Only a file is counted by its numbers: on a server the gauges would read every event that this process has not seen,
-  // and the last step of a process is on its way out.
+  // Only a file is counted by its numbers: on a server the gauges would read every event that this process has not
+  // seen, and the last step of a process is on its way out.
   if (!diagnosis.server) {
     SLUICE_TRY(const auto gauges, observing_.gauges());
     sample.rows = gauges.newest == 0 ? 0 : gauges.newest - gauges.oldest + 1;

@@ -120,11 +120,12 @@ Result<void> PullSettling::settle_generation(Batch& batch) {
   for (const Work& work : batch.works) subscribed.emplace_back(routes.matching(work.route()));
   SLUICE_CHECK(find_handled(store_, batch.works, subscribed));
   SLUICE_CHECK(find_replays(store_, batch.works));
-  Settler settler{store_,
-                  registry,
-                  batch.handlers,
-                  logger_.with_generation(batch.generation),
-                  {1, options_.on_failed, options_.metrics, batch.on_settled, {{}, options_.record_successes}, options_.tracer}};
+  Settler settler{
+      store_,
+      registry,
+      batch.handlers,
+      logger_.with_generation(batch.generation),
+      {1, options_.on_failed, options_.metrics, batch.on_settled, {{}, options_.record_successes}, options_.tracer}};
   for (std::size_t i = 0; i < batch.works.size(); ++i) {
     Work& work = batch.works[i];
     const Batch::Report& report = batch.reports[i];

@@ -153,19 +153,19 @@ store::SettleItem Reaper::decide(const store::ExpiredClaim& claim, const Surroun
     RetryPolicy own = policy_of(handler);
     if (!policy || own.max_attempts > policy->max_attempts) policy = std::move(own);
   }
-  Settlement settlement = expire(
-      {.attempts = claim.attempts,
-       .progress = progress,
-       .last_error = claim.last_error,
-       .error_class = claim.error_class,
-       .fingerprint = claim.fingerprint,
-       .wanted = wanted,
-       .hosted = hosted,
-       .served = served,
-       .claimed_at = claim.claimed_at,
-       .now = claim.seen_at,
-       .uniform01 = options_.uniform01()},
-      policy.value_or(options_.retry), [this](const std::string& name) { return policy_of(name); });
+  Settlement settlement =
+      expire({.attempts = claim.attempts,
+              .progress = progress,
+              .last_error = claim.last_error,
+              .error_class = claim.error_class,
+              .fingerprint = claim.fingerprint,
+              .wanted = wanted,
+              .hosted = hosted,
+              .served = served,
+              .claimed_at = claim.claimed_at,
+              .now = claim.seen_at,
+              .uniform01 = options_.uniform01()},
+             policy.value_or(options_.retry), [this](const std::string& name) { return policy_of(name); });
   std::vector<Attempt> attempts = expired_attempts(claim, settlement, hosted);
   return {claim.claim, std::move(settlement), {}, {}, std::move(attempts)};
 }

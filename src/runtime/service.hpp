@@ -60,17 +60,17 @@ class Backoff {
   Duration next_;
 };
 
-/// What claims may cost that somebody was woken for and that find nothing, or next to nothing. Where many events wait that
-/// nobody here wants, a claim takes long, and every publish wakes: the next claim keeps a distance in proportion. So it does
-/// where a claim finds a few events while more are on their way.
+/// What claims may cost that somebody was woken for and that find nothing, or next to nothing. Where many events wait
+/// that nobody here wants, a claim takes long, and every publish wakes: the next claim keeps a distance in proportion.
+/// So it does where a claim finds a few events while more are on their way.
 ///
 /// Thread-safety: any number of threads share one.
 class IdleBackoff {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Why somebody claims: those who are woken come as often as somebody publishes. Who comes by itself, because its time
-  /// has come or after it had found something, has a measure of its own.
+  /// Why somebody claims: those who are woken come as often as somebody publishes. Who comes by itself, because its
+  /// time has come or after it had found something, has a measure of its own.
   enum class Cause { woken, itself };
 
   /// A claim that found nothing took this long.

@@ -183,7 +183,8 @@ TEST(IdleBackoff, IsInProportionAndWithinItsBound) {
   EXPECT_LE(backoff.left(), IdleBackoff::Clock::duration{250ms});
 }
 
-// A database that is some milliseconds away makes every claim slow, and so do rescans, which have a measure of their own.
+// A database that is some milliseconds away makes every claim slow, and so do rescans, which have a measure of their
+// own.
 TEST(IdleBackoff, AClaimThatNobodyWasWokenForHoldsUpNobody) {
   IdleBackoff backoff;
   backoff.found_nothing(30s, IdleBackoff::Cause::itself);

@@ -23,7 +23,7 @@ struct WorkerOptions {
   Duration ttl = std::chrono::seconds{300};
   Duration batch_time = std::chrono::seconds{1};  ///< a batch of slow handlers is made no longer than this
   std::function<double()> uniform01;              ///< random numbers in [0, 1) for the jitter; from any thread
-  int settle_attempts = 5;  ///< rounds that try to settle a batch before its claims are left to expire
+  int settle_attempts = 5;        ///< rounds that try to settle a batch before its claims are left to expire
   bool record_successes = false;  ///< in the attempt log, also of events that are delivered at their first attempt
   TestPoint at;
 

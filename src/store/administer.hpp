@@ -26,13 +26,13 @@ namespace sluice::store {
 
 class Administering : public Publishing, public Observing, public Maintaining {
  public:
-  /// failed → pending in place; conflict when the event is in any other state or discarded, or the generation is retired,
-  /// as with the next two.
+  /// failed → pending in place; conflict when the event is in any other state or discarded, or the generation is
+  /// retired, as with the next two.
   virtual Result<ReplayReport> replay(const Uuid& id, Generation new_generation, const Actor& actor) = 0;
   /// failed or delivered → pending, for this handler alone: what it has recorded as handled is set aside, and the audit
-  /// keeps it. The others do not run; those of a dead letter that have not handled it stay out of attempts. conflict when
-  /// the event is in another state, or while a broker carries the deliveries; invalid (field `handler`) when the handler
-  /// does not subscribe to it. Needs a reason.
+  /// keeps it. The others do not run; those of a dead letter that have not handled it stay out of attempts. conflict
+  /// when the event is in another state, or while a broker carries the deliveries; invalid (field `handler`) when the
+  /// handler does not subscribe to it. Needs a reason.
   virtual Result<ReplayReport> send_to(const HandlerReplay& request, const Actor& actor) = 0;
   /// As replay, with another payload: the history keeps the one before. conflict when that would make the history too
   /// long. Needs a reason.
@@ -40,8 +40,8 @@ class Administering : public Publishing, public Observing, public Maintaining {
   /// A pending event, and each handler of it that still waits, is due at `due`; none: at once. conflict in any other
   /// state, and at once where another event of its ordering key goes first. Needs a reason.
   virtual Result<void> schedule(const Uuid& id, std::optional<Timestamp> due, const Actor& actor) = 0;
-  /// Tombstones a pending event: nobody claims it any more, and what waits for its ordering key goes on. conflict in any
-  /// other state; needs a reason.
+  /// Tombstones a pending event: nobody claims it any more, and what waits for its ordering key goes on. conflict in
+  /// any other state; needs a reason.
   virtual Result<void> cancel(const Uuid& id, const Actor& actor) = 0;
   /// Tombstones a failed event. Needs a reason.
   virtual Result<void> discard(const Uuid& id, const Actor& actor) = 0;
@@ -122,8 +122,8 @@ class Administering : public Publishing, public Observing, public Maintaining {
   /// The statements that are left to make the index, or to drop it, in order; none: nothing is left. Only where
   /// capabilities().search_indexes, like the next one.
   virtual Result<std::vector<std::string>> index_sql(const IndexRequest& request) = 0;
-  /// Runs the first of them; false: nothing was left. Publishers and workers go on meanwhile. An error of kind timeout: it
-  /// waited for a moment in vain, and says for whom; try again. conflict while another process is at it.
+  /// Runs the first of them; false: nothing was left. Publishers and workers go on meanwhile. An error of kind timeout:
+  /// it waited for a moment in vain, and says for whom; try again. conflict while another process is at it.
   virtual Result<bool> take_index_step(const IndexRequest& request, const Actor& actor) = 0;
 
   /// Keeps it under its name, replacing one that has it; audited.

@@ -124,11 +124,11 @@ struct EventFilter {
   std::string error_class;  ///< whatever its case, with or without a final `Error`: `timeout` finds TimeoutError
   std::string fingerprint;
   std::string ordering_key;
-  std::string text;                ///< somewhere in last_error, whatever its case
-  std::optional<Timestamp> since;  ///< occurred_at, not before; of dead letters: failed_at
-  std::optional<Timestamp> until;  ///< before
-  std::vector<Uuid> except;        ///< of dead letters: not these
-  bool heads_only = false;         ///< of lists: payloads are not read; they are `null`
+  std::string text;                    ///< somewhere in last_error, whatever its case
+  std::optional<Timestamp> since;      ///< occurred_at, not before; of dead letters: failed_at
+  std::optional<Timestamp> until;      ///< before
+  std::vector<Uuid> except;            ///< of dead letters: not these
+  bool heads_only = false;             ///< of lists: payloads are not read; they are `null`
   std::vector<PayloadTerm> payload{};  ///< all of these
   std::string trace_id{};              ///< of the trace context: 32 hexadecimal digits in lower case
   bool oldest_first = false;           ///< of lists: the other way round; a page goes on in the order of the one before
@@ -180,9 +180,9 @@ struct FailureGroup {
 /// An event for one of its handlers, again.
 struct HandlerReplay {
   Uuid event_id;
-  std::string handler_name;       ///< must subscribe to the event in `generation`
-  Status from = Status::failed;   ///< failed: a dead letter is replayed; delivered: it is sent again
-  Generation generation = 0;      ///< that gets it
+  std::string handler_name;      ///< must subscribe to the event in `generation`
+  Status from = Status::failed;  ///< failed: a dead letter is replayed; delivered: it is sent again
+  Generation generation = 0;     ///< that gets it
 };
 
 /// A dead letter with another payload.

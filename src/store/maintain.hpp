@@ -118,9 +118,9 @@ class Maintaining {
   /// call counts the latencies twice, which changes no verdict.
   virtual Result<void> record_ladder(const LadderSample& sample) = 0;
 
-  /// Adds minutes of a process to the history, as HistoryCounts::add does, so that any number of processes write one row
-  /// per minute and series; and to the rows of their hours. Forgets minutes beyond kHistoryMinutesKept and hours beyond
-  /// kHistoryHoursKept. In doubt: a second call may count twice.
+  /// Adds minutes of a process to the history, as HistoryCounts::add does, so that any number of processes write one
+  /// row per minute and series; and to the rows of their hours. Forgets minutes beyond kHistoryMinutesKept and hours
+  /// beyond kHistoryHoursKept. In doubt: a second call may count twice.
   virtual Result<void> record_history(std::span<const HistoryRow> rows) = 0;
 };
 

@@ -31,7 +31,7 @@ struct Capabilities {
   bool roles = false;   ///< database roles and grants
   bool partitions = false;
   bool search_indexes = false;  ///< indexes for payload values and trace ids can be made
-  bool embedded = false;  ///< lives in this process, a file
+  bool embedded = false;        ///< lives in this process, a file
 };
 
 struct HistoryQuery {

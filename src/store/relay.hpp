@@ -58,8 +58,8 @@ struct ConsumerReport {
   Uuid event_id;
   std::int64_t replay = 0;  ///< as the message carries it: the fence
   std::string idempotency_key;
-  bool handled = false;      ///< a dedup row is written
-  HandlerProgress progress;  ///< names the handler. Not handled: tried again when due, or out of attempts
+  bool handled = false;             ///< a dedup row is written
+  HandlerProgress progress;         ///< names the handler. Not handled: tried again when due, or out of attempts
   std::vector<Attempt> attempts{};  ///< for the attempt log; kept when the report is `done`
 };
 

@@ -26,9 +26,8 @@ std::vector<HistoryRow> DeliveryHistory::take() {
 
 void DeliveryHistory::put_back(const std::vector<HistoryRow>& rows) {
   if (rows.empty()) return;
-  const Timestamp newest = std::max_element(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
-                             return a.at < b.at;
-                           })->at;
+  const Timestamp newest =
+      std::max_element(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.at < b.at; })->at;
   const std::lock_guard lock{mutex_};
   for (const HistoryRow& row : rows) {
     if (row.at > newest - kUnwrittenKept) book_.at(row.at, row.series.kind, row.series.name).add(row.counts);

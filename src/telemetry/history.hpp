@@ -1,7 +1,7 @@
 // DeliveryHistory: what this process has delivered and not yet written into the store's history, minute by minute.
 //
-// Thread-safety: everything may be called from any thread. Who delivers fills a book of its own and hands it over once per
-// batch, so that an event takes no lock.
+// Thread-safety: everything may be called from any thread. Who delivers fills a book of its own and hands it over once
+// per batch, so that an event takes no lock.
 #pragma once
 
 #include <cstdint>

@@ -89,9 +89,9 @@ std::vector<std::string> something_to_change(const Command& command) {
   return found == words.end() ? std::vector<std::string>{} : found->second;
 }
 
-// `db grant`, `db index` and `db doorbell` need a server: tests/cli/postgres_cli_test.cpp and postgres_delivery_test.cpp.
-// `contract snapshot` changes files, not a store: tests/cli/contract_command_test.cpp. `move` needs two stores:
-// tests/integration/postgres_move_test.cpp.
+// `db grant`, `db index` and `db doorbell` need a server: tests/cli/postgres_cli_test.cpp and
+// postgres_delivery_test.cpp. `contract snapshot` changes files, not a store: tests/cli/contract_command_test.cpp.
+// `move` needs two stores: tests/integration/postgres_move_test.cpp.
 TEST(CommandTable, EveryChangeHasADryRunThatChangesNothing) {
   test::CommandLine sluice;
   sluice.store.bring_generation(1, GenerationState::allocated);
@@ -110,12 +110,14 @@ TEST(CommandTable, EveryChangeHasADryRunThatChangesNothing) {
   const auto before = sluice.store.sql("select count(*) from audit");
   for (const Command& command : commands()) {
     const std::string title = command.title();
-    const std::set<std::string> elsewhere{"db grant", "db index", "db doorbell", "contract snapshot", "ladder partition", "move"};
+    const std::set<std::string> elsewhere{"db grant",          "db index",         "db doorbell",
+                                          "contract snapshot", "ladder partition", "move"};
     if (!command.mutating || elsewhere.contains(title)) continue;
     std::vector<std::string> words{command.path.begin(), command.path.end()};
     words.emplace_back("--dry-run");
     for (const auto& word : something_to_change(command)) words.push_back(word);
-    if (title == "dlq note") words.insert(words.end(), {sluice.store.sql("select fingerprint from outbox").front(), "a ticket"});
+    if (title == "dlq note")
+      words.insert(words.end(), {sluice.store.sql("select fingerprint from outbox").front(), "a ticket"});
     const auto answer = sluice(words);
     EXPECT_EQ(answer.exit, Exit::ok) << title << ": " << answer.err;
     EXPECT_FALSE(sluice.opened.back().create) << title;

@@ -280,8 +280,7 @@ TEST_F(PostgresCliGrants, AsJson) {
 TEST_F(PostgresCli, MakesAndDropsTheIndexOfPayloads) {
   const auto plan = sluice({"db", "index", "payload", "--dry-run"});
   EXPECT_EQ(plan.exit, 0) << plan.err;
-  EXPECT_EQ(plan.out,
-            "create index concurrently outbox_payload on core.outbox using gin (payload jsonb_path_ops);\n");
+  EXPECT_EQ(plan.out, "create index concurrently outbox_payload on core.outbox using gin (payload jsonb_path_ops);\n");
   ASSERT_EQ(sluice({"publish", "demo.hello", "--data", R"({"order_id":4711})"}).exit, 0);
   const auto unbounded = sluice({"event", "list", "--filter", "data.order_id:4711"});
   EXPECT_EQ(unbounded.exit, 2);

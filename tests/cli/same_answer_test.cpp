@@ -234,7 +234,8 @@ TEST_F(SameAnswer, ToAChangeOfAnEventThatWaits) {
       row(kNobody, {"event", "cancel", kNobody}, "cancel", "cancel_event"),
       row(kOne, {"event", "reschedule", kOne, "--at", "soon"}, "reschedule", "reschedule_event", R"(,"at":"soon")"),
       row(kOne, {"event", "resend", kOne, "--handler", "a.b"}, "resend", "resend_event", R"(,"handler":"a.b")"),
-      row(kDelivered, {"event", "resend", kDelivered, "--handler", "a.b"}, "resend", "resend_event", R"(,"handler":"a.b")"),
+      row(kDelivered, {"event", "resend", kDelivered, "--handler", "a.b"}, "resend", "resend_event",
+          R"(,"handler":"a.b")"),
       row(kOne, {"dlq", "replay", kOne, "--handler", "a.b"}, "replay", "replay_dlq_event", R"(,"handler":"a.b")"),
       row(kOne, {"dlq", "replay", kOne, "--data", "{}"}, "edit-replay", "edit_and_replay_event", R"(,"payload":{})"),
   });

@@ -23,7 +23,8 @@ class AttemptContract : public StoreContract {
     attempt.took = 1500us;
     return attempt;
   }
-  SettleItem item(const ClaimedEvent& claimed, const Outcome& outcome, const RetryPolicy& policy = minute_retries(100)) {
+  SettleItem item(const ClaimedEvent& claimed, const Outcome& outcome,
+                  const RetryPolicy& policy = minute_retries(100)) {
     SettleItem made = settle_item(claimed, outcome, policy);
     made.attempts.push_back(an_attempt(outcome));
     return made;
@@ -49,9 +50,7 @@ class AttemptContract : public StoreContract {
 };
 SLUICE_OVER_EVERY_STORE(AttemptContract);
 
-TEST_P(AttemptContract, AFirstSuccessLeavesNothing) {
-  EXPECT_THAT(log(delivered_event()), IsEmpty());
-}
+TEST_P(AttemptContract, AFirstSuccessLeavesNothing) { EXPECT_THAT(log(delivered_event()), IsEmpty()); }
 
 TEST_P(AttemptContract, KeepsWhatAnAttemptDid) {
   auto draft = a_draft();

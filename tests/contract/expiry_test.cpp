@@ -265,10 +265,13 @@ TEST_P(ExpiryContract, WhatIsKnownOfEachHandlerOutlivesAnExpiry) {
   std::vector<HandlerProgress> progress = expired[0].progress;
   progress.push_back(progress[1]);
   progress.back().handler_name = "memory.reader";
+  const auto& was = expired[0];
+  // clang-format off
   taken_back.settlement =
-      expire({expired[0].attempts, progress, expired[0].last_error, expired[0].error_class, expired[0].fingerprint,
-              {}, hosted, served, expired[0].claimed_at, expired[0].seen_at, 0.5},
+      expire({was.attempts, progress, was.last_error, was.error_class, was.fingerprint, {}, hosted, served,
+              was.claimed_at, was.seen_at, 0.5},
              minute_retries(), [](const std::string&) { return minute_retries(); });
+  // clang-format on
   EXPECT_EQ(must(store().settle(std::vector{taken_back})).settled, 1);
   const EventRecord after = event(id);
   EXPECT_EQ(after.status, Status::pending);

@@ -31,7 +31,8 @@ class IntegrityContract : public StoreContract {
     // Only what a relay has delivered can fail afterwards.
     if (from == Status::delivered) raw_sql("update {outbox} set claimed_by = 'host/relay:nats/0'");
     if (to == Status::pending && from != Status::pending) set += ", retry_after = {now}";
-    if (to == Status::pending && (from == Status::failed || from == Status::delivered)) set += R"(, failure_history = '[{"cycle":1}]')";
+    if (to == Status::pending && (from == Status::failed || from == Status::delivered))
+      set += R"(, failure_history = '[{"cycle":1}]')";
     return update(id, set);
   }
 

@@ -32,8 +32,8 @@ TEST_P(NoteContract, NotesAndAcknowledgementsAreTheCommentsOfAGroup) {
   must(store().acknowledge(fingerprint, true, {"bob", "console", "known"}));
   must(store().acknowledge(fingerprint, false, {"bob", "console", "not mended"}));
   must(store().note(fingerprint, {"eve", "http", "again"}));
-  EXPECT_THAT(comments(fingerprint),
-              ElementsAre("note eve again", "unacknowledge bob not mended", "acknowledge bob known", "note ann ticket 4711"));
+  EXPECT_THAT(comments(fingerprint), ElementsAre("note eve again", "unacknowledge bob not mended",
+                                                 "acknowledge bob known", "note ann ticket 4711"));
   EXPECT_THAT(comments(fingerprint, 2), ElementsAre("note eve again", "unacknowledge bob not mended"));
   EXPECT_THAT(comments("0123456789abcdef"), IsEmpty());
 }

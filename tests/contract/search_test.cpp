@@ -63,7 +63,8 @@ TEST_P(SearchContract, FindsByAValueOfThePayload) {
 }
 
 TEST_P(SearchContract, TheWayLeadsInwardsAndThroughArrays) {
-  const Uuid id = publish(carrying(R"({"order":{"lines":[{"sku":"a"},{"sku":"b"}],"tags":["x",["y"]]},"amount":12.50})"));
+  const Uuid id =
+      publish(carrying(R"({"order":{"lines":[{"sku":"a"},{"sku":"b"}],"tags":["x",["y"]]},"amount":12.50})"));
   publish(carrying(R"({"sku":"b","tags":"x","amount":"12.5.0"})"));
   EXPECT_THAT(with({"order", "lines", "sku"}, "b"), ElementsAre(id));
   EXPECT_THAT(with({"order", "tags"}, "x"), ElementsAre(id));

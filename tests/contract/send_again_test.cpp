@@ -181,7 +181,8 @@ SLUICE_CONTRACT(EditContract);
 TEST_P(EditContract, ADeadLetterIsReplayedWithAnotherPayload) {
   const Uuid id = failed_event();
   const EventRecord before = event(id);
-  const auto report = must(store().replay_edited({id, R"({"amount":12.50,"note":null})", 1, 100'000}, operator_alice()));
+  const auto report =
+      must(store().replay_edited({id, R"({"amount":12.50,"note":null})", 1, 100'000}, operator_alice()));
   EXPECT_EQ(report.cycle, 1);
   const EventRecord after = event(id);
   EXPECT_EQ(after.status, Status::pending);
@@ -204,7 +205,8 @@ TEST_P(EditContract, TheHistoryKeepsTheOriginal) {
   const auto payload_of = [&](std::size_t place) {
     std::string found;
     const std::string history = event(id).failure_history;
-    for (const json::Member& member : must(json::members(must(json::elements(history, "history")).at(place), "entry"))) {
+    for (const json::Member& member :
+         must(json::members(must(json::elements(history, "history")).at(place), "entry"))) {
       if (member.name == "payload") found = member.value;
     }
     std::erase(found, ' ');

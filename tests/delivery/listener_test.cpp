@@ -296,7 +296,8 @@ class CreatedAnew : public testing::TestWithParam<bool> {
     if (whole_database_) {
       SqlSession{maintenance_url(database_)}.must("drop database " + database_.name() + " with (force)");
     } else {
-      // It locks every table in an order of its own, and the workers beside it hold some: a deadlock is no failure here.
+      // It locks every table in an order of its own, and the workers beside it hold some: a deadlock is no failure
+      // here.
       SqlSession session{database_.url()};
       auto answer = session.run("drop schema core cascade");
       while (answer.sqlstate == "40P01") answer = session.run("drop schema core cascade");

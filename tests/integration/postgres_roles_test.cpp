@@ -183,7 +183,8 @@ TEST_F(PostgresRoles, AMigrationRenewsTheGrants) {
   ASSERT_TRUE(migrated) << migrated.error().message;
   EXPECT_TRUE(migrated->back().applied_now);
   SqlSession caller{url("operator")};
-  EXPECT_EQ(caller.run("select core.filter_remove('late', 'alice', 'sql', '')").sqlstate, "SL404") << "it may be called";
+  EXPECT_EQ(caller.run("select core.filter_remove('late', 'alice', 'sql', '')").sqlstate, "SL404")
+      << "it may be called";
 }
 
 TEST_F(PostgresRoles, OnlyAWorkerReadsTheSecretThatSignsClaims) {

@@ -34,9 +34,10 @@ class PostgresSearch : public PostgresClaim {
   }
   std::string indexes(const std::string& like) {
     return session
-        .must("select coalesce(string_agg(c.relname || case when i.indisvalid then '' else ' invalid' end, ' ' order by "
-              "c.relname), '') from pg_index i join pg_class c on c.oid = i.indexrelid where c.relname like '" +
-              like + "'")
+        .must(
+            "select coalesce(string_agg(c.relname || case when i.indisvalid then '' else ' invalid' end, ' ' order by "
+            "c.relname), '') from pg_index i join pg_class c on c.oid = i.indexrelid where c.relname like '" +
+            like + "'")
         .value();
   }
   /// As a kill in the middle of CREATE INDEX CONCURRENTLY leaves it.
@@ -45,7 +46,8 @@ class PostgresSearch : public PostgresClaim {
   }
   void publish(int count) {
     session.must(
-        "insert into core.outbox (event_type, source, generation, payload, trace_context) select 'order.placed', 'shop', 1, "
+        "insert into core.outbox (event_type, source, generation, payload, trace_context) select 'order.placed', "
+        "'shop', 1, "
         "jsonb_build_object('order', jsonb_build_object('id', n), 'text', repeat('x', 50)), '00-' || md5(n::text) || "
         "'-b7ad6b7169203331-01' from generate_series(1, " +
         std::to_string(count) + ") n; analyze core.outbox");
@@ -57,7 +59,8 @@ class PostgresSearch : public PostgresClaim {
 TEST_F(PostgresSearch, TheIndexServesARareValue) {
   publish(20'000);
   const std::string search =
-      "explain (costs off) select id from core.outbox o where ('x' is null or o.payload @@ '($.\"order\".\"id\" == \"77\" || "
+      "explain (costs off) select id from core.outbox o where ('x' is null or o.payload @@ '($.\"order\".\"id\" == "
+      "\"77\" || "
       "$.\"order\".\"id\" == 77)'::text::jsonpath) order by seq desc limit 51";
   const auto plan = [&](const std::string& sql) {
     std::string lines;
@@ -68,8 +71,9 @@ TEST_F(PostgresSearch, TheIndexServesARareValue) {
   change(SearchIndex::payload);
   change(SearchIndex::trace);
   session.must("analyze core.outbox");
-  const std::string served = plan("explain (costs off) select id from core.outbox o where o.payload @@ "
-                                  "'($.\"order\".\"id\" == \"77\" || $.\"order\".\"id\" == 77)'::jsonpath");
+  const std::string served = plan(
+      "explain (costs off) select id from core.outbox o where o.payload @@ "
+      "'($.\"order\".\"id\" == \"77\" || $.\"order\".\"id\" == 77)'::jsonpath");
   EXPECT_THAT(served, HasSubstr("outbox_payload"));
   EXPECT_THAT(plan("explain (costs off) select id from core.outbox o where substr(o.trace_context, 4, 32) = md5('77')"),
               HasSubstr("outbox_trace"));
@@ -85,8 +89,9 @@ TEST_F(PostgresSearch, WhatAKillLeftIsMadeAgain) {
   EXPECT_FALSE(store->has_index(SearchIndex::payload).value());
   EXPECT_THAT(store->validate().value(), ElementsAre(HasSubstr("sluice db index payload")));
   const auto left = change(SearchIndex::payload);
-  EXPECT_THAT(left, ElementsAre("drop index concurrently core.outbox_payload",
-                                "create index concurrently outbox_payload on core.outbox using gin (payload jsonb_path_ops)"));
+  EXPECT_THAT(
+      left, ElementsAre("drop index concurrently core.outbox_payload",
+                        "create index concurrently outbox_payload on core.outbox using gin (payload jsonb_path_ops)"));
   EXPECT_EQ(indexes("%outbox_payload%"), "outbox_payload");
   EXPECT_THAT(store->validate().value(), IsEmpty());
 }
@@ -109,7 +114,8 @@ TEST_F(PostgresSearch, PartitionsAreTakenOneByOneAndMonthsToComeHaveIt) {
 
 TEST_F(PostgresSearch, AKillBetweenPartitionsIsGoneOnFrom) {
   ASSERT_TRUE(make_partitions(*store));
-  for (int step = 0; step < 2; ++step) ASSERT_TRUE(store->take_index_step({SearchIndex::payload, false, false}, kSearcher).value());
+  for (int step = 0; step < 2; ++step)
+    ASSERT_TRUE(store->take_index_step({SearchIndex::payload, false, false}, kSearcher).value());
   EXPECT_FALSE(store->has_index(SearchIndex::payload).value()) << "one partition has it, the others do not";
   const std::string half = indexes("outbox_until%payload");
   damage(half);
@@ -120,7 +126,8 @@ TEST_F(PostgresSearch, AKillBetweenPartitionsIsGoneOnFrom) {
 
 TEST_F(PostgresSearch, AHalfMadeIndexIsDropped) {
   ASSERT_TRUE(make_partitions(*store));
-  for (int step = 0; step < 2; ++step) ASSERT_TRUE(store->take_index_step({SearchIndex::trace, false, false}, kSearcher).value());
+  for (int step = 0; step < 2; ++step)
+    ASSERT_TRUE(store->take_index_step({SearchIndex::trace, false, false}, kSearcher).value());
   change(SearchIndex::trace, true);
   EXPECT_EQ(indexes("outbox%trace"), "");
 }

@@ -270,7 +270,8 @@ std::string World::drained(const std::string& name, const std::vector<std::strin
             .must("with aged as (update core.outbox set retry_after = now() where generation = " + number +
                   " and status = 'pending' and retry_after > now() and retry_after < now() + interval '5 seconds') "
                   "select count(*) from core.outbox o where o.generation = " +
-                  number + " and o.status in ('pending', 'in_flight') and o.deleted_at is null and core.outbox_subscribed(o)")
+                  number +
+                  " and o.status in ('pending', 'in_flight') and o.deleted_at is null and core.outbox_subscribed(o)")
             .value();
     if (left == "0") break;
     if (!crashed_) continue;

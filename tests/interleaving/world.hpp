@@ -145,7 +145,8 @@ class World {
   SqlSession& sql_of(Session& session);
   store::Store& store_of(Session& session);
   Step step(std::string name, const std::string& session, std::function<void(Session&)> run);
-  /// `call` is a function of the schema with `id` for the event; `then` is for the event's note when it was not refused.
+  /// `call` is a function of the schema with `id` for the event; `then` is for the event's note when it was not
+  /// refused.
   Step act(const std::string& session, const std::string& name, const std::string& event, const std::string& call,
            std::function<void(Note&)> then);
   void must(Session& session, const std::string& text);

@@ -291,7 +291,8 @@ Step World::run_now(const std::string& who, const std::string& event) {
 }
 
 Step World::cancel(const std::string& who, const std::string& event) {
-  return act(who, "cancel", event, "outbox_cancel(id, 'tester', 'sql', 'a test')", [](Note& note) { note.open = false; });
+  return act(who, "cancel", event, "outbox_cancel(id, 'tester', 'sql', 'a test')",
+             [](Note& note) { note.open = false; });
 }
 
 Step World::restore(const std::string& who, const std::string& event) {
@@ -300,7 +301,8 @@ Step World::restore(const std::string& who, const std::string& event) {
 
 Step World::resend(const std::string& who, const std::string& event, const std::string& handler) {
   return act(who, "resend", event,
-             "outbox_send_to(id, '" + handler + "', 'delivered', generation, 'tester', 'sql', 'a test')", [](Note& note) {
+             "outbox_send_to(id, '" + handler + "', 'delivered', generation, 'tester', 'sql', 'a test')",
+             [](Note& note) {
                note.open = true;
                ++note.most_claims;
                ++note.most_deliveries;

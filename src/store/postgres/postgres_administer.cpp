@@ -45,8 +45,7 @@ Result<std::optional<EventNumbers>> PostgresStore::numbers_with(std::optional<St
       });
 }
 
-Result<EventPage> PostgresStore::list_events(const EventFilter& filter, int limit,
-                                             std::optional<std::int64_t> after) {
+Result<EventPage> PostgresStore::list_events(const EventFilter& filter, int limit, std::optional<std::int64_t> after) {
   if (limit < 1) return invalid("limit", "expected at least 1, got " + std::to_string(limit));
   const bool prefix = filter.event_type.ends_with('*');
   const std::string_view type = filter.event_type;

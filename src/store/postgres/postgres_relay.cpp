@@ -58,7 +58,8 @@ Result<std::vector<Reported>> PostgresStore::report(std::span<const ConsumerRepo
                 [](auto& a, const ConsumerReport& r) { a.jsonb(progress_to_json({r.progress})); });
   const bool recorded = std::any_of(reports.begin(), reports.end(), has_attempts);
   if (recorded) add_attempts(params, reports);
-  SLUICE_TRY(const pq::Rows rows, run(writing(recorded ? pg_sql::relay_report_recorded : pg_sql::relay_report), params));
+  SLUICE_TRY(const pq::Rows rows,
+             run(writing(recorded ? pg_sql::relay_report_recorded : pg_sql::relay_report), params));
   return pq::collect(rows, [&](int row) { return answer_of(rows.text(row, 0)); });
 }
 

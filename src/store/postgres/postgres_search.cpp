@@ -11,9 +11,8 @@ namespace {
 
 // jsonb_path_ops holds values with the way to them, in a third of the room that all keys would take.
 constexpr std::string_view definition_of(SearchIndex index) {
-  return index == SearchIndex::payload
-             ? "using gin (payload jsonb_path_ops)"
-             : "(substr(trace_context, 4, 32)) where trace_context is not null";
+  return index == SearchIndex::payload ? "using gin (payload jsonb_path_ops)"
+                                       : "(substr(trace_context, 4, 32)) where trace_context is not null";
 }
 
 struct IndexStep {
@@ -90,7 +89,10 @@ Result<bool> PostgresStore::take_index_step(const IndexRequest& request, const A
   SLUICE_TRY(pq::Pool::Lease lease, pool_.lease());
   SLUICE_TRY(const pq::Rows locked, lease->run_unprepared(reading(pg_sql::index_lock)));
   if (!locked.boolean(0, 0)) {
-    return Error{ErrorCode::conflict, Retry::safe, "another `sluice db index` is at work on this database", {},
+    return Error{ErrorCode::conflict,
+                 Retry::safe,
+                 "another `sluice db index` is at work on this database",
+                 {},
                  "wait for it; one whose terminal was closed goes on in the server until its index is made"};
   }
   Result<bool> taken = first_step(*lease, request, actor);

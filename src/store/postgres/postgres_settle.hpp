@@ -24,10 +24,9 @@ struct SettleTerms {
   bool durable = false;  ///< the commit waits for the disk, whatever is settled
 };
 
-/// Settles by acknowledge.sql when there is nothing else to settle, which is what most settles are, else by settle.sql, or
-/// by settle_recorded.sql when there are attempts to write down.
-/// Claims that the server has forgotten, because it crashed before they were on disk, are fenced like any that were
-/// lost.
+/// Settles by acknowledge.sql when there is nothing else to settle, which is what most settles are, else by settle.sql,
+/// or by settle_recorded.sql when there are attempts to write down. Claims that the server has forgotten, because it
+/// crashed before they were on disk, are fenced like any that were lost.
 using RunQuery = std::function<Result<pq::Rows>(const pg_sql::Query&, const pq::Params&)>;
 
 struct Settled {

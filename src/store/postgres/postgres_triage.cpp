@@ -57,8 +57,8 @@ Result<DeadPage> PostgresStore::list_dead(const EventFilter& filter, int limit,
 }
 
 Result<std::int64_t> PostgresStore::count_dead(const EventFilter& filter, std::int64_t limit) {
-  SLUICE_TRY(const pq::Rows rows,
-             run(searching(pg_sql::dead_count, filter.searches()), pq::Params{}.jsonb(filter_json(filter)).int8(limit)));
+  SLUICE_TRY(const pq::Rows rows, run(searching(pg_sql::dead_count, filter.searches()),
+                                      pq::Params{}.jsonb(filter_json(filter)).int8(limit)));
   return rows.int8(0, 0);
 }
 
@@ -90,13 +90,14 @@ Result<std::vector<std::int64_t>> PostgresStore::failure_histogram(const EventFi
   params.int8(std::chrono::duration_cast<std::chrono::seconds>(grid.step).count());
   SLUICE_TRY(const pq::Rows rows, run(searching(pg_sql::failure_histogram, filter.searches()), params));
   std::vector<std::int64_t> counts(static_cast<std::size_t>(grid.stretches));
-  for (int row = 0; row < rows.size(); ++row) counts.at(static_cast<std::size_t>(rows.int8(row, 0))) = rows.int8(row, 1);
+  for (int row = 0; row < rows.size(); ++row)
+    counts.at(static_cast<std::size_t>(rows.int8(row, 0))) = rows.int8(row, 1);
   return counts;
 }
 
 Result<std::vector<AuditRecord>> PostgresStore::audit_of_group(const std::string& fingerprint, int limit) {
-  SLUICE_TRY(const pq::Rows rows, run(reading(pg_sql::audit_of_group),
-                                      pq::Params{}.text(std::string_view{fingerprint}).int4(limit)));
+  SLUICE_TRY(const pq::Rows rows,
+             run(reading(pg_sql::audit_of_group), pq::Params{}.text(std::string_view{fingerprint}).int4(limit)));
   return pq::collect(rows, [&](int row) { return audit_record(rows, row); });
 }
 

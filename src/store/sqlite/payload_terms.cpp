@@ -70,8 +70,8 @@ std::string payload_terms_json(const std::vector<PayloadTerm>& terms) {
 }
 
 int add_payload_function(sqlite3* db) {
-  return sqlite3_create_function_v2(db, "payload_has_all", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr, payload_has_all,
-                                    nullptr, nullptr, nullptr);
+  return sqlite3_create_function_v2(db, "payload_has_all", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr,
+                                    payload_has_all, nullptr, nullptr, nullptr);
 }
 
 }  // namespace sluice::store::sqlite

@@ -6,23 +6,23 @@
 #include "store/sqlite/sqlite_store_impl.hpp"
 
 namespace sluice::store::sqlite {
-Result<EventPage> SqliteStore::list_events(const EventFilter& filter, int limit,
-                                           std::optional<std::int64_t> after) {
+Result<EventPage> SqliteStore::list_events(const EventFilter& filter, int limit, std::optional<std::int64_t> after) {
   EventPage page;
   if (limit < 1) return page;
   const bool failed = filter.status == Status::failed;
   const sql::Query& newest = failed ? sql::event_list_failed : sql::event_list;
-  const sql::Query& query = !filter.oldest_first ? newest : failed ? sql::event_list_failed_oldest : sql::event_list_oldest;
+  const sql::Query& query = !filter.oldest_first ? newest
+                            : failed             ? sql::event_list_failed_oldest
+                                                 : sql::event_list_oldest;
   const Param place = filter.oldest_first
                           ? Param{":after_seq", after.value_or(0)}
                           : Param{":before_seq", after.value_or(std::numeric_limits<std::int64_t>::max())};
   return database_->read([&](Connection& connection) -> Result<EventPage> {
     // One more than asked for tells whether there is a next page.
-    SLUICE_CHECK(
-        connection.each(query,
-                        joined({{":heads_only", filter.heads_only}, place}, event_params(filter),
-                               {{":limit", std::int64_t{limit} + 1}}),
-                        [&](Row& row) { page.events.push_back(read_event(row)); }));
+    SLUICE_CHECK(connection.each(query,
+                                 joined({{":heads_only", filter.heads_only}, place}, event_params(filter),
+                                        {{":limit", std::int64_t{limit} + 1}}),
+                                 [&](Row& row) { page.events.push_back(read_event(row)); }));
     if (page.events.size() > static_cast<std::size_t>(limit)) {
       page.events.pop_back();
       page.next = page.events.back().seq;

@@ -13,7 +13,8 @@ namespace sluice::store::sqlite {
 namespace {
 
 Error conflict(const EventRecord& event, const std::string& what) {
-  return Error{ErrorCode::conflict, Retry::never, "event " + event.envelope.event_id().to_string() + " " + what, {}, {}};
+  return Error{
+      ErrorCode::conflict, Retry::never, "event " + event.envelope.event_id().to_string() + " " + what, {}, {}};
 }
 
 Error in_wrong_state(const EventRecord& event, Status wanted, std::string_view verb) {
@@ -23,8 +24,8 @@ Error in_wrong_state(const EventRecord& event, Status wanted, std::string_view v
 
 Result<void> must_wait(const EventRecord& event, std::string_view verb) {
   if (event.deleted_at) {
-    return conflict(event, event.status == Status::pending ? "is cancelled: restore it first"
-                                                           : "is discarded: restore it first");
+    return conflict(
+        event, event.status == Status::pending ? "is cancelled: restore it first" : "is discarded: restore it first");
   }
   if (event.status == Status::in_flight) {
     return conflict(event, "is in_flight: worker " + event.claimed_by.value_or("unknown") +
@@ -160,10 +161,12 @@ Result<ReplayReport> SqliteStore::send_to(const HandlerReplay& request, const Ac
     if (event.deleted_at) return conflict(event, resend ? "is past its retention" : "is discarded: restore it first");
     SLUICE_TRY(const auto relay, read_relay(connection));
     if (relay.state != RelayState::off) {
-      return Error{ErrorCode::conflict, Retry::never,
+      return Error{ErrorCode::conflict,
+                   Retry::never,
                    "a broker carries the deliveries, and its consumers take an event whole: replay it without a "
                    "handler, or switch the relay off first",
-                   {}, {}};
+                   {},
+                   {}};
     }
     const Timestamp now = clock_();
     SLUICE_TRY(const auto report, reset(connection, event, {request.generation, now}, actor));
@@ -210,8 +213,7 @@ Result<ReplayReport> SqliteStore::replay_edited(const EditedReplay& request, con
                                  " bytes; publish a new event instead");
     }
     SLUICE_CHECK(record_audit(connection, actor, {now, "replay", id, replay_detail(report).str()}));
-    SLUICE_CHECK(record_audit(connection, actor,
-                              {now, "edit", id, JsonObject{}.number("cycle", report.cycle).str()}));
+    SLUICE_CHECK(record_audit(connection, actor, {now, "edit", id, JsonObject{}.number("cycle", report.cycle).str()}));
     return report;
   });
   if (replayed_as) bell_->notify();
@@ -255,8 +257,7 @@ Result<void> SqliteStore::cancel(const Uuid& id, const Actor& actor) {
     SLUICE_CHECK(must_wait(event, "cancelled"));
     const Timestamp now = clock_();
     SLUICE_CHECK(connection.run(sql::cancel, {{":now", now}, {":id", id}}));
-    return record_audit(connection, actor,
-                        {now, "cancel", id, JsonObject{}.time("due", event.retry_after).str()});
+    return record_audit(connection, actor, {now, "cancel", id, JsonObject{}.time("due", event.retry_after).str()});
   });
   // What waited for its ordering key can be claimed now.
   if (cancelled) bell_->notify();

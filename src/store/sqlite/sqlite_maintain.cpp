@@ -204,9 +204,9 @@ HistoryRow read_history_row(Row& row) {
 Result<void> add_history(Connection& connection, const HistoryRow& row, bool hourly, Timestamp at) {
   const std::string_view kind = name(row.series.kind);
   const std::string& series = row.series.name;
-  SLUICE_TRY(auto found, connection.first(sql::history_get,
-                                          {{":hourly", hourly}, {":at", at}, {":kind", kind}, {":name", series}},
-                                          read_history_row));
+  SLUICE_TRY(auto found,
+             connection.first(sql::history_get, {{":hourly", hourly}, {":at", at}, {":kind", kind}, {":name", series}},
+                              read_history_row));
   HistoryCounts sum = found ? std::move(found->counts) : HistoryCounts{};
   sum.add(row.counts);
   const std::string first = sum.first.text();
@@ -240,8 +240,8 @@ Result<void> SqliteStore::record_history(std::span<const HistoryRow> rows) {
     }
     const Timestamp now = clock_();
     for (const auto& [hourly, kept] : {std::pair{false, kHistoryMinutesKept}, std::pair{true, kHistoryHoursKept}}) {
-      SLUICE_CHECK(connection.run(sql::history_forget,
-                                  {{":hourly", hourly}, {":oldest", now - kept}, {":newest", now + kept}}));
+      SLUICE_CHECK(
+          connection.run(sql::history_forget, {{":hourly", hourly}, {":oldest", now - kept}, {":newest", now + kept}}));
     }
     return {};
   });

@@ -39,23 +39,22 @@ class QueryPlan : public testing::TestWithParam<sql::Query> {};
 
 TEST_P(QueryPlan, FindsItsRowsByAnIndex) { EXPECT_THAT(plan_of(GetParam()), Not(Contains("SCAN outbox"))); }
 
-INSTANTIATE_TEST_SUITE_P(Queries, QueryPlan,
-                         testing::Values(sql::claim_fresh, sql::claim_due, sql::claim, sql::settle_delivered,
-                                         sql::settle_delivered_all, sql::settle_failed, sql::settle_pending,
-                                         sql::heartbeat, sql::next_due, sql::expired_claims, sql::claims_held_by,
-                                         sql::event_get, sql::event_list, sql::event_list_failed, sql::event_list_oldest,
-                                         sql::event_list_failed_oldest, sql::dead_list_oldest, sql::status_counts,
-                                         sql::status_discarded, sql::replay, sql::discard, sql::cancel, sql::schedule,
-                                         sql::send_to, sql::edit_payload, sql::ids_from, sql::subscribers_of, sql::restore, sql::retention_count_deletable, sql::retention_delete,
-                                         sql::retention_count_expired, sql::retention_tombstone, sql::reroute,
-                                         sql::stop_waiting, sql::holds_claim, sql::unsubscribed, sql::dead_list,
-                                         sql::dead_count, sql::dead_unacknowledged, sql::failure_groups, sql::plan_dead,
-                                         sql::plan_discarded, sql::plan_events, sql::plan_moved,
-                                         sql::operation_next_items, sql::operation_outcomes, sql::patrol_no_claim,
-                                         sql::patrol_keys, sql::patrol_due, sql::patrol_expire, sql::patrol_make_due,
-                                         sql::patrol_unwant, sql::patrol_release, sql::patrol_record, sql::gauge_fresh,
-                                         sql::gauge_waited, sql::gauge_others, sql::overdue, sql::key_blocker),
-                         [](const testing::TestParamInfo<sql::Query>& query) { return std::string{query.param.name}; });
+INSTANTIATE_TEST_SUITE_P(
+    Queries, QueryPlan,
+    testing::Values(sql::claim_fresh, sql::claim_due, sql::claim, sql::settle_delivered, sql::settle_delivered_all,
+                    sql::settle_failed, sql::settle_pending, sql::heartbeat, sql::next_due, sql::expired_claims,
+                    sql::claims_held_by, sql::event_get, sql::event_list, sql::event_list_failed,
+                    sql::event_list_oldest, sql::event_list_failed_oldest, sql::dead_list_oldest, sql::status_counts,
+                    sql::status_discarded, sql::replay, sql::discard, sql::cancel, sql::schedule, sql::send_to,
+                    sql::edit_payload, sql::ids_from, sql::subscribers_of, sql::restore, sql::retention_count_deletable,
+                    sql::retention_delete, sql::retention_count_expired, sql::retention_tombstone, sql::reroute,
+                    sql::stop_waiting, sql::holds_claim, sql::unsubscribed, sql::dead_list, sql::dead_count,
+                    sql::dead_unacknowledged, sql::failure_groups, sql::plan_dead, sql::plan_discarded,
+                    sql::plan_events, sql::plan_moved, sql::operation_next_items, sql::operation_outcomes,
+                    sql::patrol_no_claim, sql::patrol_keys, sql::patrol_due, sql::patrol_expire, sql::patrol_make_due,
+                    sql::patrol_unwant, sql::patrol_release, sql::patrol_record, sql::gauge_fresh, sql::gauge_waited,
+                    sql::gauge_others, sql::overdue, sql::key_blocker),
+    [](const testing::TestParamInfo<sql::Query>& query) { return std::string{query.param.name}; });
 
 TEST(ClaimPlan, WalksTheFreshAndTheDueIndexAlone) {
   const auto fresh = plan_of(sql::claim_fresh);

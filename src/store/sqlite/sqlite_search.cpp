@@ -36,16 +36,16 @@ Result<SavedFilter> SqliteStore::save_filter(const std::string& name, const std:
                                                    {":filter", saved.filter},
                                                    {":saved_by", saved.saved_by},
                                                    {":saved_at", saved.saved_at}}));
-    SLUICE_CHECK(record_audit(connection, actor,
-                              {saved.saved_at, "filter.save", std::nullopt, filter_detail(name, filter)}));
+    SLUICE_CHECK(
+        record_audit(connection, actor, {saved.saved_at, "filter.save", std::nullopt, filter_detail(name, filter)}));
     return saved;
   });
 }
 
 Result<void> SqliteStore::remove_filter(const std::string& name, const Actor& actor) {
   return database_->write([&](Connection& connection) -> Result<void> {
-    SLUICE_TRY(const auto filter, connection.first(sql::filter_remove, {{":name", name}},
-                                                   [](Row& row) { return row.text(); }));
+    SLUICE_TRY(const auto filter,
+               connection.first(sql::filter_remove, {{":name", name}}, [](Row& row) { return row.text(); }));
     if (!filter) return Error{ErrorCode::not_found, Retry::never, "no filter is saved as " + name, "name", {}};
     return record_audit(connection, actor, {clock_(), "filter.remove", std::nullopt, filter_detail(name, *filter)});
   });

@@ -110,7 +110,8 @@ TEST_F(SqliteStoreTest, ANewerSchemaIsRefusedAndUntouched) {
   const auto refused = open_sqlite(options());
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::schema);
-  EXPECT_TRUE(refused.error().message.starts_with("schema version 99 is newer than this build knows (")) << refused.error().message;
+  EXPECT_TRUE(refused.error().message.starts_with("schema version 99 is newer than this build knows ("))
+      << refused.error().message;
 }
 
 TEST_F(SqliteStoreTest, AnEditedMigrationIsNoticed) {

@@ -46,12 +46,12 @@ Result<DeadPage> SqliteStore::list_dead(const EventFilter& filter, int limit, co
   if (limit < 1) return page;
   return database_->read([&](Connection& connection) -> Result<DeadPage> {
     // One more than asked for tells whether there is a next page.
-    SLUICE_CHECK(connection.each(
-        filter.oldest_first ? sql::dead_list_oldest : sql::dead_list,
-        joined(joined(group_params(filter), {{":heads_only", filter.heads_only}}),
-               filter.oldest_first ? oldest_dead_params(filter, after) : dead_params(filter, after),
-               {{":limit", std::int64_t{limit} + 1}}),
-        [&](Row& row) { page.events.push_back(read_event(row)); }));
+    SLUICE_CHECK(
+        connection.each(filter.oldest_first ? sql::dead_list_oldest : sql::dead_list,
+                        joined(joined(group_params(filter), {{":heads_only", filter.heads_only}}),
+                               filter.oldest_first ? oldest_dead_params(filter, after) : dead_params(filter, after),
+                               {{":limit", std::int64_t{limit} + 1}}),
+                        [&](Row& row) { page.events.push_back(read_event(row)); }));
     if (page.events.size() > static_cast<std::size_t>(limit)) {
       page.events.pop_back();
       page.next = DeadCursor{page.events.back().failed_at.value_or(Timestamp{}), page.events.back().seq};
@@ -102,15 +102,15 @@ Result<std::vector<std::int64_t>> SqliteStore::failure_histogram(const EventFilt
   const EventFilter framed = within(filter, grid);
   return database_->read([&](Connection& connection) -> Result<std::vector<std::int64_t>> {
     std::vector<std::int64_t> counts(static_cast<std::size_t>(grid.stretches));
-    SLUICE_CHECK(connection.each(
-        sql::failure_histogram,
-        joined(group_params(framed), dead_params(framed),
-               {{":from", std::chrono::duration_cast<seconds>(grid.from.time_since_epoch()).count()},
-                {":step", std::chrono::duration_cast<seconds>(grid.step).count()}}),
-        [&](Row& row) {
-          const auto place = static_cast<std::size_t>(row.integer());
-          counts.at(place) = row.integer();
-        }));
+    SLUICE_CHECK(
+        connection.each(sql::failure_histogram,
+                        joined(group_params(framed), dead_params(framed),
+                               {{":from", std::chrono::duration_cast<seconds>(grid.from.time_since_epoch()).count()},
+                                {":step", std::chrono::duration_cast<seconds>(grid.step).count()}}),
+                        [&](Row& row) {
+                          const auto place = static_cast<std::size_t>(row.integer());
+                          counts.at(place) = row.integer();
+                        }));
     return counts;
   });
 }
@@ -130,8 +130,8 @@ Result<std::int64_t> SqliteStore::note(const std::string& fingerprint, const Act
     SLUICE_TRY(const auto groups, connection.first(sql::failure_group_count, {{":fingerprint", fingerprint}},
                                                    [](Row& row) { return row.integer(); }));
     if (groups.value_or(0) == 0) return never_failed(fingerprint);
-    SLUICE_CHECK(record_audit(connection, author,
-                              {clock_(), "note", std::nullopt, fingerprint_detail(fingerprint), *groups}));
+    SLUICE_CHECK(
+        record_audit(connection, author, {clock_(), "note", std::nullopt, fingerprint_detail(fingerprint), *groups}));
     return *groups;
   });
 }
@@ -148,9 +148,9 @@ Result<std::int64_t> SqliteStore::acknowledge(const std::string& fingerprint, bo
                                                             {":fingerprint", fingerprint}});
     if (!marked) return std::move(marked).error();
     if (*marked == 0) return never_failed(fingerprint);
-    SLUICE_CHECK(record_audit(connection, actor,
-                              {now, known ? "acknowledge" : "unacknowledge", std::nullopt,
-                               fingerprint_detail(fingerprint), *marked}));
+    SLUICE_CHECK(record_audit(
+        connection, actor,
+        {now, known ? "acknowledge" : "unacknowledge", std::nullopt, fingerprint_detail(fingerprint), *marked}));
     return *marked;
   });
 }
