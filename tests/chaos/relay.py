@@ -149,7 +149,8 @@ class Run:
             ("booked exactly once", f"{effects[0]} effects of {effects[1]} events", effects == [str(events)] * 2),
             ("journalled at least once", f"{len(journal)} lines of {len(set(journal))} events", ids <= set(journal)),
             ("out of order within a key", disorder, disorder == "0"),
-            ("dead letters in `dlq groups`", f"{sum(shown)} in {len(shown)}", shown == [POISON]),
+            # Of one that a consumer held when the server died the last attempt may count as a lost claim: another group.
+            ("dead letters in `dlq groups`", f"{sum(shown)} in {len(shown)}", sum(shown) == POISON and len(shown) <= 1 + len(self.kills)),
             ("replayed through the broker", relayed, relayed == POISON and picked == POISON),
         ]
 
