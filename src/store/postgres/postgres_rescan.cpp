@@ -15,9 +15,6 @@ constexpr int kRestAfterLook = 4;
 constexpr auto kSoon = std::chrono::milliseconds{20};
 // So many numbers are dear to read, whatever the last rescan took: it may have been short, or in an earlier life.
 constexpr std::int64_t kWide = 20'000;
-// Not later than that, whatever a rescan takes on a busy machine: where an event of a key is claimed by its name just
-// while another process holds it, everything is what finds it.
-constexpr auto kLongestGlances = std::chrono::seconds{5};
 
 Duration since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - start);
@@ -93,9 +90,7 @@ Result<std::vector<ClaimedEvent>> PostgresStore::scan_behind(const std::string& 
     // missing.
     group.holes.reset();
     if (holes && found < limit && !refused) {
-      const auto took = end - rescan.start;
-      const auto rest = std::min<std::chrono::steady_clock::duration>(kRestAfterDearLook * took, kLongestGlances);
-      holes->until = end + (moved ? kRestAfterLook * took : std::max(rest, kRestAfterLook * took));
+      holes->until = end + (moved ? kRestAfterLook : kRestAfterDearLook) * (end - rescan.start);
       group.holes = std::move(holes);
     }
   }
