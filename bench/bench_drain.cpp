@@ -48,7 +48,7 @@ EventHandler handler(bool once, Countdown& left) {
 }
 
 EventListener listener_of(const Options& options, int threads) {
-  const int batch = static_cast<int>(options.number("batch", 500));
+  const int batch = static_cast<int>(options.number("batch", 1000));
   return must(EventListener::open({.store = options.text("dsn", ""),
                                    .generation = 1,
                                    .threads = threads,
@@ -106,7 +106,7 @@ int drain_processes(const Options& options) {
 int drain(const Options& options) {
   const std::int64_t count = options.number("events", 200'000);
   const int threads = static_cast<int>(options.number("workers", 2));
-  const int batch = static_cast<int>(options.number("batch", 500));
+  const int batch = static_cast<int>(options.number("batch", 1000));
   const bool once = options.number("once", 0) != 0;
   const std::int64_t handlers = options.number("handlers", 1);
   if (options.number("fill", 1) != 0) fill(*open(options, 1), count, options.number("keys", 0));

@@ -13,6 +13,7 @@ namespace {
 
 // Signs of life that may be missed before a worker counts as gone.
 constexpr int kAliveIntervals = 6;
+constexpr auto kPatrolAfterStart = std::chrono::seconds{10};
 Result<void> check_positive(Duration duration, const char* field) {
   if (duration > Duration::zero()) return {};
   return invalid(field, std::string{field} + " must be longer than zero");
@@ -344,11 +345,14 @@ Service Supervisor::retention_service() {
   return service;
 }
 
+// Not at once: who starts on a backlog has better things to do, and what a patrol finds is older than a minute.
 Service Supervisor::patrol_service() {
   auto patrol = std::make_shared<Patrol>(store_, options_.worker.identity, logger_, options_.metrics, options_.patrol);
+  auto first = std::make_shared<bool>(true);
   Service service;
   service.name = "patrol";
-  service.round = [this, patrol](const std::stop_token&) -> Result<Duration> {
+  service.round = [this, patrol, first](const std::stop_token&) -> Result<Duration> {
+    if (std::exchange(*first, false)) return std::min<Duration>(options_.patrol.interval, kPatrolAfterStart);
     SLUICE_TRY(const Patrol::Report report, patrol->step());
     if (report.healed > 0) notifier_.announce();
     return report.rest;

@@ -194,7 +194,7 @@ begin
     return next;
 end
 $$;
-CREATE FUNCTION core.claim_holes(p_generation bigint, p_low bigint, p_upto bigint) RETURNS TABLE(after bigint, upto bigint)
+CREATE FUNCTION core.claim_holes(p_generation bigint, p_low bigint, p_upto bigint, p_interests text[]) RETURNS TABLE(after bigint, upto bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -210,7 +210,11 @@ begin
     from (
         select o.seq, lag(o.seq, 1, p_low) over (order by o.seq) as before
         from (
-            (select o.seq from core.outbox o where o.generation = p_generation and o.seq > p_low and o.seq <= p_upto order by o.seq)
+            (select o.seq from core.outbox o
+             where o.generation = p_generation and o.seq > p_low and o.seq <= p_upto
+               and not (o.status = 'pending' and o.retry_after is null and o.deleted_at is null
+                        and (p_interests is null or core.outbox_route(o) like any (p_interests)))
+             order by o.seq)
             union all
             select p_upto + 1) o) g
     where g.seq - g.before > 1
@@ -268,19 +272,25 @@ CREATE FUNCTION core.claims_close(p_batches bigint[]) RETURNS void
     SET enable_seqscan TO 'off'
     SET jit TO 'off'
     AS $$
-    -- Index outbox_scan.
+    -- Index outbox_scan, once per number.
     delete from core.claims c
     where c.batch = any (p_batches) and not exists (
-        select from core.outbox o
-        where o.generation = c.generation and o.seq = any (c.seqs) and o.status = 'in_flight' and o.claimed_by = c.worker)
+        select from unnest(c.seqs) as n(seq), lateral (
+            select from core.outbox o
+            where o.generation = c.generation and o.seq = n.seq and o.status = 'in_flight' and o.claimed_by = c.worker
+            offset 0) o)
 $$;
 CREATE FUNCTION core.claims_forgotten(p_batches bigint[]) RETURNS SETOF bigint
-    LANGUAGE sql STABLE
+    LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     AS $$
+begin
+    return query
     select b.batch from unnest(p_batches) as b(batch)
-    where b.batch <> all (array(select c.batch from core.claims c where c.batch = any (p_batches)))
+    where b.batch <> all (array(select c.batch from core.claims c where c.batch = any (p_batches)));
+end
 $$;
 CREATE FUNCTION core.uuid_v7() RETURNS uuid
     LANGUAGE sql PARALLEL SAFE
@@ -732,6 +742,24 @@ CREATE FUNCTION core.group_matches(p_group core.failure_groups, p_filter jsonb) 
             or lower(p_group.failure_class) in (lower(p_filter ->> 'error_class'), lower(p_filter ->> 'error_class') || 'error'))
        and (p_filter ->> 'fingerprint' is null or p_group.fingerprint = p_filter ->> 'fingerprint')
 $$;
+CREATE FUNCTION core.handled_among(p_handlers text[], p_keys text[]) RETURNS TABLE(handler_name text, idempotency_key text)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+begin
+    -- Index event_handled_pkey, once per pair.
+    return query
+    select k.handler_name, k.idempotency_key
+    from unnest(p_handlers, p_keys) as k(handler_name, idempotency_key), lateral (
+        select from core.event_handled h
+        where h.handler_name = k.handler_name and h.idempotency_key = k.idempotency_key
+        offset 0) h;
+end
+$$;
 CREATE FUNCTION core.histogram_add(p_one text, p_other text) RETURNS text
     LANGUAGE sql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -834,14 +862,14 @@ declare
     v_key   text;
 begin
     delete from core.keys_in_flight k where k.ordering_key = any (p_keys) and k.event_id = any (p_ids);
-    -- Index outbox_waiting_keys, once per key: a LIMIT keeps the planner from joining.
+    -- Index outbox_waiting_keys, once per key: a LIMIT keeps the planner from joining, the order from reading all that waits.
     for v_key in
         select t.key
         from unnest(p_keys) as t(key), lateral (
             select from core.outbox w
             where w.ordering_key = t.key and w.retry_after is not null
               and w.status = 'pending' and w.blocked_since is not null and w.deleted_at is null
-            limit 1) w
+            order by w.seq limit 1) w
     loop
         perform core.outbox_unblock(v_key, null);
     end loop;
@@ -1419,6 +1447,7 @@ declare
     v_blocked uuid[];
     v_parked  bigint[];
     v_seen    bigint;
+    v_first   bigint;
     v_upto    bigint;
     v_head    bigint;
     v_batch   bigint;
@@ -1473,18 +1502,21 @@ begin
     v_due := v_seqs;
     v_room := p_limit - cardinality(v_take);
     if v_room > 0 and cardinality(p_next) > 0 then
-        -- Index outbox_scan.
+        -- Index outbox_scan, once per number.
         select array_agg(c.tid), array_agg(c.leaf), array_agg(c.seq), min(c.occurred_at), max(c.occurred_at)
         into v_fresh, v_fresh_leaves, v_fresh_seqs, v_fresh_from, v_fresh_to
         from (
-            select o.ctid as tid, o.tableoid as leaf, o.seq, o.occurred_at
-            from core.outbox o
-            where o.generation = p_generation and o.seq = any (p_next) and (o.seq <= p_after or o.seq > p_upto)
-              and o.status = 'pending' and o.retry_after is null and o.deleted_at is null
-              and (p_interests is null or core.outbox_route(o) like any (p_interests))
-              and core.outbox_blocker(o.ordering_key, o.seq, o.id) is null
-            limit v_room
-            for update of o skip locked) c;
+            select o.tid, o.leaf, o.seq, o.occurred_at
+            from unnest(p_next) as n(seq), lateral (
+                select o.ctid as tid, o.tableoid as leaf, o.seq, o.occurred_at
+                from core.outbox o
+                where o.generation = p_generation and o.seq = n.seq and (o.seq <= p_after or o.seq > p_upto)
+                  and o.status = 'pending' and o.retry_after is null and o.deleted_at is null
+                  and (p_interests is null or core.outbox_route(o) like any (p_interests))
+                  and core.outbox_blocker(o.ordering_key, o.seq, o.id) is null
+                offset 0
+                for update of o skip locked) o
+            limit v_room) c;
         v_take := v_take || v_fresh;
         v_leaves := v_leaves || v_fresh_leaves;
         v_seqs := v_seqs || v_fresh_seqs;
@@ -1495,16 +1527,22 @@ begin
     end if;
     if v_room > 0 then
         v_upto := p_upto;
+        v_first := p_after;
         if p_upto is null then
             -- Read before the scan: when the scan ends early, everything up to here was looked at.
             v_top := (select o.seq from core.outbox o where o.generation = p_generation order by o.seq desc limit 1);
-            -- Not further than a few times what is asked for: all of it may wait behind one key.
-            v_upto := coalesce((
+            -- Not further than a few times what is asked for: all of it may wait behind one key. And not once more over what lies
+            -- before the first: beside a transaction that stays open, a process that begins finds little else.
+            select min(f.seq) - 1, case when count(*) > 4 * v_room then max(f.seq) end
+            into v_first, v_upto
+            from (
                 select o.seq from core.outbox o
                 where o.generation = p_generation and o.seq > p_after
                   and o.status = 'pending' and o.retry_after is null and o.deleted_at is null
                   and (p_interests is null or core.outbox_route(o) like any (p_interests))
-                order by o.seq offset 4 * v_room limit 1), v_top);
+                order by o.seq limit 4 * v_room + 1) f;
+            v_first := coalesce(v_first, v_top, p_after);
+            v_upto := coalesce(v_upto, v_top);
         end if;
         -- Index outbox_scan. What waits behind its key is not locked: the end of the one before it would have to wait.
         select array_agg(c.tid), array_agg(c.leaf), array_agg(c.seq), min(c.occurred_at), max(c.occurred_at), bool_or(c.keyed), count(*),
@@ -1513,7 +1551,7 @@ begin
         from (
             select o.ctid as tid, o.tableoid as leaf, o.seq, o.occurred_at, o.ordering_key is not null as keyed
             from core.outbox o
-            where o.generation = p_generation and o.seq > p_after and o.seq <= v_upto
+            where o.generation = p_generation and o.seq > v_first and o.seq <= v_upto
               and o.status = 'pending' and o.retry_after is null and o.deleted_at is null
               and (p_interests is null or core.outbox_route(o) like any (p_interests))
               and (o.ordering_key is null or core.outbox_blocker(o.ordering_key, o.seq, o.id) is null)
@@ -1534,9 +1572,12 @@ begin
         -- In one order for everybody, so that two claims never wait for each other in a circle. Who finds a key taken
         -- (its event was committed and claimed since the scan) leaves the event to a later look.
         with wanted as materialized (
-            -- Index outbox_scan: a number is one event, in whichever month it lies.
-            select o.ctid as tid, o.tableoid as leaf, o.seq, o.id, o.ordering_key from core.outbox o
-            where o.generation = p_generation and o.seq = any (v_seqs) and o.occurred_at >= v_from and o.occurred_at <= v_to),
+            -- Index outbox_scan, once per number: a number is one event, in whichever month it lies.
+            select o.tid, o.leaf, o.seq, o.id, o.ordering_key
+            from unnest(v_seqs) as n(seq), lateral (
+                select o.ctid as tid, o.tableoid as leaf, o.seq, o.id, o.ordering_key from core.outbox o
+                where o.generation = p_generation and o.seq = n.seq and o.occurred_at >= v_from and o.occurred_at <= v_to
+                offset 0) o),
         held as (
             insert into core.keys_in_flight (ordering_key, event_id)
             select w.ordering_key, w.id from wanted w
@@ -1712,11 +1753,13 @@ begin
     for v_claim in
         select * from core.claims c where c.expires_at <= now() order by c.expires_at limit p_limit for update skip locked
     loop
-        -- Index outbox_scan.
+        -- Index outbox_scan, once per number.
         v_until := (
-            select min(o.claimed_at) + v_claim.ttl from core.outbox o
-            where o.generation = v_claim.generation and o.seq = any (v_claim.seqs)
-              and o.status = 'in_flight' and o.claimed_by = v_claim.worker);
+            select min(o.claimed_at) + v_claim.ttl
+            from unnest(v_claim.seqs) as n(seq), lateral (
+                select o.claimed_at from core.outbox o
+                where o.generation = v_claim.generation and o.seq = n.seq and o.status = 'in_flight' and o.claimed_by = v_claim.worker
+                offset 0) o);
         if v_until is null then
             delete from core.claims c where c.batch = v_claim.batch;
         elsif v_until > now() then
@@ -1725,12 +1768,14 @@ begin
             return query
             select o.id, o.claim_seq, o.claimed_by, o.attempts, v_claim.batch, o.generation, o.claimed_at, now(), o.progress,
                    o.last_error, o.failure_class, o.fingerprint
-            from core.outbox o
-            where o.generation = v_claim.generation and o.seq = any (v_claim.seqs)
-              and o.status = 'in_flight' and o.claimed_by = v_claim.worker and o.claimed_at + v_claim.ttl <= now()
-            limit p_limit - v_found
-            -- A handler's transaction holds its events until it ends.
-            for update of o skip locked;
+            from unnest(v_claim.seqs) as n(seq), lateral (
+                select o.* from core.outbox o
+                where o.generation = v_claim.generation and o.seq = n.seq and o.status = 'in_flight' and o.claimed_by = v_claim.worker
+                  and o.claimed_at + v_claim.ttl <= now()
+                offset 0
+                -- A handler's transaction holds its events until it ends.
+                for update of o skip locked) o
+            limit p_limit - v_found;
             get diagnostics v_rows = row_count;
             v_found := v_found + v_rows;
             exit when v_found >= p_limit;
@@ -1904,6 +1949,7 @@ CREATE FUNCTION core.outbox_park(p_ids uuid[]) RETURNS bigint[]
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
     AS $$
 declare
     v_event   core.outbox;
@@ -2486,6 +2532,9 @@ end
 $$;
 CREATE FUNCTION core.outbox_unblock(p_key text, p_before bigint) RETURNS void
     LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
     AS $$
 declare
     v_before bigint := coalesce(p_before, 9223372036854775807);

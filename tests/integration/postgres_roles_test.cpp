@@ -178,6 +178,11 @@ TEST_F(PostgresRoles, AnOperatorStartsAReplayAndAWorkerCarriesItOut) {
 TEST_F(PostgresRoles, AMigrationRenewsTheGrants) {
   SqlSession admin{database_.url()};
   admin.must("drop function core.filter_save; drop function core.filter_remove; drop table core.saved_filters");
+  admin.must(
+      "drop function core.handled_among; alter function core.claim_holes(bigint, bigint, bigint, text[]) rename to "
+      "of_now; "
+      "create function core.claim_holes(bigint, bigint, bigint) returns void language sql as ''; drop function "
+      "core.of_now");
   admin.must("delete from core.sluice_migrations where name >= '0023'");
   const auto migrated = owner_->migrate();
   ASSERT_TRUE(migrated) << migrated.error().message;

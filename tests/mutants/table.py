@@ -3,7 +3,7 @@
 A text stands in its file exactly once.
 `control` is a test of the same program that still passes: without it, SQL that cannot be read would look like a guard.
 """
-from mutant import (ACTIONS, CLAIM, FIXES, GENERATIONS, OPERATIONS, ORDERING, PATROL, PG, PUBLISH, RESCAN, RETENTION, RULES, SETTLE, SQLITE, SUBSCRIPTIONS, TRIAGE, Mutant,
+from mutant import (ACTIONS, FIXES, GENERATIONS, OPERATIONS, ORDERING, PATROL, PG, PLANS, PUBLISH, RESCAN, RETENTION, RULES, SETTLE, SQLITE, SUBSCRIPTIONS, TRIAGE, Mutant,
                     contract, integration, interleaved)
 from table_actions import OPERATOR_ACTIONS
 from table_brokers import BROKERS
@@ -39,7 +39,7 @@ FENCES = [
                "on o.id = t.id\n            where o.id = any (p_ids)"),)),
     integration("batch-number", "A claim that a crash undid is known by its batch, though its token is given out again",
                 "PostgresCrash.AForgottenClaimIsFencedThoughItsNumberIsGivenOutAgain",
-                (SETTLE, "where b.batch <> all (array(", "where false and b.batch <> all (array(")),
+                (PLANS, "where b.batch <> all (array(", "where false and b.batch <> all (array(")),
     contract("registry-acknowledge", "An acknowledgement that rests on old subscriptions is refused",
              "RegistryContract.AcknowledgementsAloneBasedOnAnOldVersionChangeNothing",
              ((SETTLE, "        raise exception 'the subscriptions have changed' using errcode = 'SL410';\n    end if;\n    return query",
@@ -99,8 +99,8 @@ MARK = [
                 (RESCAN, "    v_at := v_row.low;\n", "    perform set_config('lock_timeout', '1s', true);\n    v_at := v_row.low;\n")),
     integration("look-back", "A worker with nothing ahead looks behind the head",
                 "PostgresClaim.FindsWhatAnOpenTransactionCommitsAfterThousandsHavePassed",
-                (PG + "postgres_claim.cpp", "if (wants_look_back(**group, about_to_rest, room)) {",
-                 "if (wants_look_back(**group, about_to_rest, room) && room < 0) {")),
+                (PG + "postgres_claim.cpp", "if (!beginning.elsewhere && wants_look_back(**group, about_to_rest, room)) {",
+                 "if (!beginning.elsewhere && wants_look_back(**group, about_to_rest, room) && room < 0) {")),
     integration("look-back-owed", "A rescan that may not be yet is owed, and ends the rest",
                 "PostgresClaim.ALookBackThatMayNotBeYetEndsTheRest",
                 (PG + "postgres_rescan.cpp", "  group.owed = true;\n  return false;", "  return false;")),
@@ -111,6 +111,9 @@ MARK = [
     integration("late-holes", "A dear look back is followed by looks at the numbers that were missing",
                 "PostgresClaim.ALateCommitIsFoundAmongTheNumbersThatWereMissing",
                 (PG + "postgres_rescan.cpp", "if (group.holes && (group.scanning || rescan.start < group.holes->until)) holes = group.holes;", "")),
+    integration("late-holes-since", "Numbers that were missing among what passed meanwhile are remembered",
+                "PostgresRescan.NumbersThatWereMissingAmongWhatPassedMeanwhileAreRemembered",
+                (PG + "postgres_rescan.cpp", "  holes.after.insert(holes.after.end(), more->after.begin(), more->after.end());\n  holes.upto.insert(holes.upto.end(), more->upto.begin(), more->upto.end());\n", "")),
     integration("rescan-hidden", "A rescan takes itself what it held while a settle named it", "PostgresRescan.WhatItHeldWhileASettleEndedItTakesItself",
                 (RESCAN, "    first_open := least(first_open, v_hidden);\n", "")),
     integration("rescan-by-one", "A thread does not wait for the rescan of another", "PostgresRescan.OneThreadReadsEverythingAndTheOthersGoOn",
@@ -121,7 +124,7 @@ MARK = [
                 "OneStoreWhereRescansAreDear",
                 (PG + "postgres_rescan.cpp", "(group.scanning || rescan.start < group.holes->until)", "rescan.start < group.holes->until")),
     interleaved("late-holes-of-one-store", "The numbers that were missing are remembered for the other threads, too", "OneStoreWhereRescansAreDear",
-                (PG + "postgres_rescan.cpp", "SLUICE_TRY(holes, read_holes(request.generation, rescan.from, rescan.upto));",
+                (PG + "postgres_rescan.cpp", "SLUICE_TRY(holes, read_holes(request, rescan.from, rescan.upto));",
                  "holes.emplace().read_upto = rescan.upto;")),
     integration("rescan-after-a-failure", "A rescan that failed is over", "PostgresRescan.AfterARescanThatFailedTheNextOneReadsEverything",
                 (PG + "postgres_rescan.cpp", "  group.scanning = false;\n", "  if (events) group.scanning = false;\n")),
@@ -138,15 +141,15 @@ MARK = [
     integration("owed-due-to-others", "So it is with looks at what is due", "PostgresRescan.ALookAtWhatIsDueIsOwedToWhoClaims",
                 (PG + "postgres_rescan.cpp", "asking.empty() || due.handlers == asking;", "true;")),
     interleaved("late-holes-known", "The numbers that were missing are remembered", "MissingNumbers",
-                (PG + "postgres_rescan.cpp", "SLUICE_TRY(holes, read_holes(request.generation, rescan.from, rescan.upto));",
+                (PG + "postgres_rescan.cpp", "SLUICE_TRY(holes, read_holes(request, rescan.from, rescan.upto));",
                  "holes.emplace().read_upto = rescan.upto;")),
 ]
 
 # Without the row that holds the key of a claim.
 KEY_ROW = (
-    (CLAIM, "            insert into core.keys_in_flight (ordering_key, event_id)\n            select w.ordering_key, w.id from wanted w",
+    (PLANS, "            insert into core.keys_in_flight (ordering_key, event_id)\n            select w.ordering_key, w.id from wanted w",
      "            select w.id as event_id from wanted w"),
-    (CLAIM, "            on conflict do nothing\n            returning event_id)", ")"),
+    (PLANS, "            on conflict do nothing\n            returning event_id)", ")"),
 )
 
 KEYS = [
@@ -167,10 +170,10 @@ KEYS = [
              ((ORDERING, "and o.deleted_at is null and core.outbox_subscribed(o)\n    order by o.seq limit 1;\n    return v_id;",
                "and o.deleted_at is null\n    order by o.seq limit 1;\n    return v_id;"),)),
     contract("key-release", "A delivery releases its key", "OrderingContract.TheSuccessorFollowsTheDelivery",
-             ((ORDERING, "where k.ordering_key = any (p_keys) and k.event_id = any (p_ids);",
+             ((PLANS, "where k.ordering_key = any (p_keys) and k.event_id = any (p_ids);",
                "where k.ordering_key = any (p_keys) and k.event_id = any (p_ids) and false;"),)),
     interleaved("key-release-parked", "A delivery makes due what is parked behind it", "LateSuccessor",
-                (ORDERING, "        perform core.outbox_unblock(v_key, null);\n", "        null;\n")),
+                (PLANS, "        perform core.outbox_unblock(v_key, null);\n", "        null;\n")),
     integration("key-next-half", "What waited for a key leaves half of a claim to new events", "PostgresClaim.WhatWaitedForAKeyTakesHalfOfAClaimWhileOthersLieAhead",
                 (PG + "postgres_claim.cpp", "group.stretches.is_behind() ? std::max(1, room / 2) : room", "room")),
     integration("key-failure-notifies", "Who serves the next event of a key is told when the one before it fails",

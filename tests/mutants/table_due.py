@@ -1,5 +1,5 @@
 """Guards of the looks at what is due; see table.py."""
-from mutant import PG, integration
+from mutant import PG, PLANS, integration
 
 DUE = [
     integration("due-all", "What became due long ago is looked for, too", "PostgresClaim.WhatBecameDueLongAgoIsFoundWhileLooksAreBounded",
@@ -20,4 +20,16 @@ DUE = [
     integration("due-commits-later", "After a dear look, what was committed late is looked for further back",
                 "PostgresRescan.AfterADearLookWhatWasCommittedLateIsLookedForFurtherBack",
                 (PG + "postgres_claim.cpp", " + kCommitsLater * due.cost;", ";")),
+    integration("plans-by-number", "Claims look numbers up whatever the planner believed of an empty table",
+                "PostgresPlans.MadeOnAnEmptyTableTheyReadNoMoreThanTheyNeed",
+                (PLANS, "o.seq = n.seq and o.occurred_at >= v_from", "o.seq + 0 = n.seq and o.occurred_at >= v_from")),
+    integration("plans-in-order", "What waits for a key is read by its key",
+                "PostgresPlans.MadeOnAnEmptyTableTheyReadNoMoreThanTheyNeed",
+                (PLANS, "alter function core.outbox_park(uuid[]) set enable_sort = off;\n", "")),
+    integration("scan-from-mark-by-one", "One thread scans from the mark after a reconnect",
+                "PostgresRescan.OneThreadScansFromTheMarkAndTheOthersTakeWhatIsDue",
+                (PG + "postgres_rescan.cpp", "  if (now < group.left_to_another) {", "  if (false) {")),
+    integration("scan-from-mark-kept", "A connection that was opened meanwhile does not begin a second one",
+                "PostgresRescan.OneThreadScansFromTheMarkAndTheOthersTakeWhatIsDue",
+                (PG + "postgres_claim.cpp", ", .left_to_another = group.left_to_another", "")),
 ]

@@ -1,5 +1,5 @@
 """Guards of ends: what outlives an expiry, a crash, another process; see table.py."""
-from mutant import FIXES, PG, SETTLE, Mutant, contract, integration
+from mutant import FIXES, PG, PLANS, Mutant, contract, integration
 
 
 ENDS = [
@@ -26,7 +26,7 @@ ENDS = [
                 "PostgresClaim.WhatIsPulledThroughTwoStoresLeavesNothingBehind",
                 (PG + "postgres_settle.cpp", "if (!batches.elsewhere.empty()) {", "if (batches.elsewhere.size() > 1000) {")),
     integration("claims-close", "A batch of which something is in flight keeps its claim", "PostgresClaim.PartsOfABatchThatIsStillInFlightKeepItsClaim",
-                (SETTLE, "where c.batch = any (p_batches) and not exists (\n", "where c.batch = any (p_batches) or not exists (\n")),
+                (PLANS, "where c.batch = any (p_batches) and not exists (\n", "where c.batch = any (p_batches) or not exists (\n")),
     integration("prune-in-use", "The mark of a group that is in use is kept", "PostgresClaim.MarksOfGroupsThatAreGoneArePruned",
                 (PG + "postgres_maintain.cpp", "if (group.used >= lately)", "if (group.used < lately)")),
     contract("operation-count", "Events in flight are counted after an operation has ended",

@@ -1,5 +1,5 @@
 """The guards of partitions, in the form of table.py."""
-from mutant import ACTIONS, CLAIM, FIXES, RETENTION, SETTLE, integration
+from mutant import ACTIONS, FIXES, PLANS, RETENTION, SETTLE, integration
 
 MONTHS = "src/store/postgres/sql/migration/0013_partitions.sql"
 BEGIN = "src/store/postgres/sql/admin/partition_begin.sql"
@@ -7,10 +7,10 @@ LADDER = "src/ops/ladder.cpp"
 
 PARTITIONS = [
     integration("partition-place", "A claim takes a row of the month that it locked it in", "Partitions.AClaimTakesNoNeighbourOfTheSamePlace",
-                (CLAIM, "o.ctid = any (v_tids) and o.tableoid = v_leaf and o.occurred_at >= v_from and o.occurred_at <= v_to",
+                (PLANS, "o.ctid = any (v_tids) and o.tableoid = v_leaf and o.occurred_at >= v_from and o.occurred_at <= v_to",
                  "o.ctid = any (v_tids)")),
     integration("partition-window", "A claim of several months tells their places apart", "Partitions.AClaimOfSeveralMonthsTakesEachOnce",
-                (CLAIM, "        if v_leaf = all (v_leaves) then\n", "        if v_leaf = any (v_leaves) then\n")),
+                (PLANS, "        if v_leaf = all (v_leaves) then\n", "        if v_leaf = any (v_leaves) then\n")),
     integration("partition-plan", "No claim can use an index that looks cheap in an empty month",
                 "Partitions.AClaimIsPlannedOverTheScanInEmptyMonthsToo",
                 ("src/store/postgres/sql/migration/0001_tables.sql", "where deleted_at is null and published_at is not null;",

@@ -1,5 +1,5 @@
 """Guards of the relay: what a broker carries is delivered once and in order; see table.py."""
-from mutant import ACTIONS, CLAIM, FIXES, PG, RULES, RELAY, RELAY_SWITCH, SQLITE_ACTIONS, Mutant, brokered, contract, integration, interleaved, relayed
+from mutant import ACTIONS, FIXES, PG, PLANS, RULES, RELAY, RELAY_SWITCH, SQLITE_ACTIONS, Mutant, brokered, contract, integration, interleaved, relayed
 
 
 RELAYS = [
@@ -47,7 +47,7 @@ RELAYS = [
             ("src/runtime/broker_message.cpp", "if (event.ordering_key) shard =", "if (false && event.ordering_key) shard =")),
     contract("relay-claims-alone", "Only a relay claims while a broker carries the deliveries",
              "RelayContract.WhileABrokerCarriesTheDeliveriesOnlyARelayClaims",
-             ((CLAIM, "nobody does.\n    if (select s.value <> 'off' and", "nobody does.\n    if (select s.value is null and"),)),
+             ((PLANS, "nobody does.\n    if (select s.value <> 'off' and", "nobody does.\n    if (select s.value is null and"),)),
     interleaved("relay-switch-waits", "The switch waits for claims that have seen the old state", "TheRelayIsTurnedOn",
                 (RELAY_SWITCH, "            lock table core.settings in access exclusive mode;\n", ""), orders="200"),
     integration("relay-refusal-ends", "A claim that the relay refuses ends",

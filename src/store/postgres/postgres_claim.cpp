@@ -110,13 +110,17 @@ Result<PostgresStore::ScanGroup*> PostgresStore::scan_group(const std::string& k
   const std::int64_t low = saved->empty() ? 0 : saved->int8(0, 0);
   const std::scoped_lock lock{mutex_};
   ScanGroup& group = scan_groups_[key];
-  // Somebody may have loaded it meanwhile, and others may have worked with it since.
-  // And claims that a crash has undone were due before the last scan.
+  // Claims that a crash has undone were due before the last scan.
   for (auto& [whose, due] : due_looks_) {
     due.not_before = {};
     due.again = true;
   }
-  if (group.learnt < learnt) group = ScanGroup{.learnt = learnt, .stretches = ScanStretches{low}, .low = low};
+  // Somebody may have loaded it meanwhile, and others may have worked with it since.
+  if (group.learnt < learnt) {
+    // Whoever scans from the mark goes on: a second one would come no further any sooner.
+    group = ScanGroup{
+        .learnt = learnt, .stretches = ScanStretches{low}, .low = low, .left_to_another = group.left_to_another};
+  }
   return &group;
 }
 
@@ -373,8 +377,11 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim(const ClaimRequest& reque
     if (!behind || is_most(behind->size(), request.limit)) return behind;
     found = std::move(*behind);
   }
+  const int limit = request.limit - static_cast<int>(found.size());
+  const Beginning beginning = begin_ahead(**group);
   Result<std::vector<ClaimedEvent>> events =
-      claim_ahead(key, request, **group, request.limit - static_cast<int>(found.size()));
+      beginning.elsewhere ? claim_due(key, request, **group, limit) : claim_ahead(key, request, **group, limit);
+  if (beginning.learnt) end_beginning(**group, *beginning.learnt, events.has_value());
   if (!found.empty()) {
     if (events) std::move(events->begin(), events->end(), std::back_inserter(found));
     return found;
@@ -382,7 +389,7 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim(const ClaimRequest& reque
   if (!events) return events;
   const int room = request.limit - static_cast<int>(events->size());
   const bool about_to_rest = events->empty();
-  if (wants_look_back(**group, about_to_rest, room)) {
+  if (!beginning.elsewhere && wants_look_back(**group, about_to_rest, room)) {
     Result<std::vector<ClaimedEvent>> behind = claim_behind(key, request, **group, room, about_to_rest);
     // What was claimed must reach the caller, whatever became of the look back.
     if (behind) std::move(behind->begin(), behind->end(), std::back_inserter(*events));

@@ -198,8 +198,8 @@ class PostgresStore final : public Store, public MoveTarget {
     Duration pause{};                                    ///< between looks back of who rests
     std::chrono::steady_clock::time_point next_look{};   ///< back, while there is work
     std::chrono::steady_clock::time_point not_before{};  ///< a look back that soon would cost too much
-    /// The numbers that nobody had when everything behind the head was last read, where that is dear: late commits have
-    /// one of them.
+    /// The numbers that nobody had, or whose events were new, when what lies behind the head was last read, where that
+    /// is dear: late commits have one of them.
     struct Holes {
       std::vector<std::int64_t> after;
       std::vector<std::int64_t> upto;
@@ -207,8 +207,10 @@ class PostgresStore final : public Store, public MoveTarget {
       std::chrono::steady_clock::time_point until{};  ///< then everything is read again
     };
     std::optional<Holes> holes;
-    Duration spent{};          ///< by the last look at everything
-    bool scanning = false;     ///< a thread of this process reads everything
+    Duration spent{};                                         ///< by the last look at everything
+    bool begun = false;                                       ///< somebody has scanned ahead from the mark
+    std::chrono::steady_clock::time_point left_to_another{};  ///< somebody does, for so long
+    bool scanning = false;                                    ///< a thread of this process reads everything
     bool more_behind = false;  ///< the last look back found more than it took, or is due and had no room
     bool owed = false;         ///< somebody rests who has not looked
     std::chrono::steady_clock::time_point used{};  ///< by the latest claim
@@ -265,6 +267,13 @@ class PostgresStore final : public Store, public MoveTarget {
   Result<Taken> take_due_first(const std::string& key, const ClaimRequest& request, const Stretch& stretch, int limit,
                                std::span<const std::int64_t> next);
   Result<void> reserve(const std::string& key, ScanGroup& group, int limit);
+  /// What the group had learnt, where the caller begins; or another thread does.
+  struct Beginning {
+    std::optional<std::uint64_t> learnt;
+    bool elsewhere = false;
+  };
+  Beginning begin_ahead(ScanGroup& group);
+  void end_beginning(ScanGroup& group, std::uint64_t learnt, bool looked);
   static std::vector<std::int64_t> next_of_keys(ScanGroup& group, int room);
   Result<std::vector<ClaimedEvent>> claim_ahead(const std::string& key, const ClaimRequest& request, ScanGroup& group,
                                                 int limit);
@@ -274,6 +283,8 @@ class PostgresStore final : public Store, public MoveTarget {
   Result<Taken> take_swiftly(const ClaimRequest& request, const Stretch& stretch, Duration within);
   Taken taken_from(const pq::Rows& rows, const ClaimRequest& request, const Stretch& stretch, const StretchView& view);
   void forget_expired_claims();  // under mutex_
+  Result<std::vector<ClaimedEvent>> claim_due(const std::string& key, const ClaimRequest& request, ScanGroup& group,
+                                              int limit);
   Result<std::vector<ClaimedEvent>> claim_behind(const std::string& key, const ClaimRequest& request, ScanGroup& group,
                                                  int limit, bool about_to_rest);
   /// Everything behind the head, as it was when the rescan began.
@@ -287,8 +298,10 @@ class PostgresStore final : public Store, public MoveTarget {
   Result<std::vector<ClaimedEvent>> scan_behind(const std::string& key, const ClaimRequest& request, ScanGroup& group,
                                                 int limit, const Rescan& rescan);
   Result<std::vector<ClaimedEvent>> glance_behind(const ClaimRequest& request, ScanGroup& group, int limit,
-                                                  ScanGroup::Holes holes, std::int64_t upto);
-  Result<std::optional<ScanGroup::Holes>> read_holes(Generation generation, std::int64_t low, std::int64_t upto);
+                                                  ScanGroup::Holes holes, const Rescan& rescan);
+  Result<std::optional<ScanGroup::Holes>> read_holes(const ClaimRequest& request, std::int64_t low, std::int64_t upto);
+  Result<void> extend_holes(const ClaimRequest& request, ScanGroup& group, ScanGroup::Holes& holes,
+                            const Rescan& rescan);
   void looked_back(ScanGroup& group, std::chrono::steady_clock::time_point start, Duration spent, bool moved, int found,
                    int limit);
   bool look_back_first(ScanGroup& group);

@@ -90,7 +90,7 @@ grant execute on function core.default_generation(), core.generation_exists(bigi
 grant execute on function core.outbox_claim(bigint, text, int, interval, bigint, bigint, text[], text[], text[], boolean, bigint[], interval),
     core.outbox_claim_stretch(bigint, text, interval, bigint, bigint, text[], text[], text[], interval),
     core.outbox_acknowledge(tid[], timestamptz, timestamptz, uuid[], bigint[], bigint[], bigint[], bigint, boolean, boolean),
-    core.claim_cursor_advance(text, bigint, text[]), core.claim_holes(bigint, bigint, bigint),
+    core.claim_cursor_advance(text, bigint, text[]), core.claim_holes(bigint, bigint, bigint, text[]), core.handled_among(text[], text[]),
     core.claim_late(bigint, bigint[], bigint[], text[]), core.claim_reserve(text, bigint, bigint, bigint),
     core.patrol_step(text, interval, interval, interval, int),
     core.ladder_record(bigint, bigint[], float8, bigint, bigint, interval), core.history_record(jsonb, interval, interval),
