@@ -81,7 +81,7 @@ class Starts:
         key = f", p_ordering_key => {KEYS[number % self.options.starts % len(KEYS)]}" if keys == "keys" else ""
         name = f"{self.template.name}_{number}"
         server = self.template.server
-        psql(server, f"create database {name} template {self.template.name}")
+        psql(server, f"create database {name} template {self.template.name} strategy file_copy")
         url = server.rsplit("/", 1)[0] + "/" + name
         port = int(re.search(r":(\d+)/", server).group(1))
         gate = Gate(self.options.programs / "tcp_gate", port, number)

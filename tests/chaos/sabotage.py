@@ -159,7 +159,7 @@ def run(options, template, number, kind, how, delay, pattern):
     server = template.server
     name = f"{template.name}_{number}"
     port = int(re.search(r":(\d+)/", server).group(1))
-    psql(server, f"create database {name} template {template.name}")
+    psql(server, f"create database {name} template {template.name} strategy file_copy")
     url = server.rsplit("/", 1)[0] + "/" + name
     gate = Gate(options.programs / "tcp_gate", port, number)
     gate(f"delay {int(1000 * delay)} {int(500 * delay)}")

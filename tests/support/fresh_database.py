@@ -20,7 +20,7 @@ class FreshDatabase:
         self.url = self.server.rsplit("/", 1)[0] + "/" + self.name
 
     def __enter__(self):
-        psql(self.server, f"create database {self.name} template {self._template()}")
+        psql(self.server, f"create database {self.name} template {self._template()} strategy file_copy")
         return self
 
     def _template(self):
