@@ -43,7 +43,7 @@ Relaying::Relaying(const Options& options) : store_(open(options, 8)), broker_(o
   options_.sweep = false;
   options_.patrol.enabled = false;
   options_.broker = {.broker = broker_.get(), .kind = kind_of(options), .relay = true};
-  options_.broker.relay_workers = static_cast<int>(options.number("threads", 1));
+  options_.broker.relay_workers = static_cast<int>(options.number("threads", 2));
   options_.broker.relay_batch = static_cast<int>(options.number("batch", 500));
 }
 

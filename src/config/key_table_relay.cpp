@@ -118,7 +118,7 @@ std::vector<Key> stream_keys() {
       {"relay.threads",
        "",
        {"SLUICE_BROKER_THREADS"},
-       "1",
+       "2",
        "threads that claim and publish to the broker",
        Secrecy::open,
        [](Config& c, const Given& g) { return read_integer(c.relay.threads, g, 1, kMaxRelayThreads); }},

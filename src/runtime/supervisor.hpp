@@ -38,7 +38,7 @@ struct BrokerTerms {
   Duration ack_wait = std::chrono::seconds{60};  ///< a message that is not settled or renewed for so long comes again
   int max_unsettled = 1000;                      ///< messages under way per handler, among all processes
   bool relay = false;                            ///< this process also relays
-  int relay_workers = 1;
+  int relay_workers = 2;
   int relay_batch = 500;
 };
 
