@@ -61,6 +61,62 @@ TEST_F(PostgresClaim, WhatWaitedForAKeyIsTakenWithoutALookBack) {
   }
 }
 
+// A batch of two; the effect of one ends after the other has been settled.
+class PostgresClaimOfTwo : public PostgresClaim {
+ protected:
+  void SetUp() override {
+    PostgresClaim::SetUp();
+    session.must(insert(2, "a"));
+    events_ = claim(*store_);
+    ASSERT_EQ(events_.size(), 2U);
+  }
+  static std::vector<store::SettleItem> item_of(const store::ClaimedEvent& event) {
+    return {{.claim = event.claim, .settlement = {}, .handled_by = {}, .idempotency_key = {}}};
+  }
+  std::unique_ptr<store::EffectTransaction> effect_of(const store::ClaimedEvent& event) {
+    auto effect = store_->begin_effect(std::chrono::seconds{60});
+    EXPECT_TRUE(effect) << effect.error().message;
+    EXPECT_TRUE((*effect)->settle(item_of(event), std::nullopt));
+    return std::move(*effect);
+  }
+  std::string claims() { return session.must("select count(*) from core.claims").value(); }
+
+  std::unique_ptr<store::Store> store_ = open();
+  std::vector<store::ClaimedEvent> events_;
+};
+
+TEST_F(PostgresClaimOfTwo, AnEffectThatIsUndoneLeavesTheClaimToExpire) {
+  auto effect = effect_of(events_[0]);
+  deliver(*store_, {events_[1]});
+  effect.reset();
+  ASSERT_EQ(count("status = 'in_flight'"), "1");
+  ASSERT_EQ(claims(), "1") << "without its claim the event would be in flight for ever";
+  deliver(*store_, {events_[0]});
+  EXPECT_EQ(claims(), "0");
+}
+
+TEST_F(PostgresClaimOfTwo, AnEffectThatWasUndoneBeforeLeavesTheClaimToExpire) {
+  effect_of(events_[0]).reset();
+  deliver(*store_, {events_[1]});
+  EXPECT_EQ(claims(), "1");
+}
+
+TEST_F(PostgresClaimOfTwo, AnEffectThatCommitsLastClosesTheClaim) {
+  const auto effect = effect_of(events_[0]);
+  deliver(*store_, {events_[1]});
+  ASSERT_TRUE(effect->commit());
+  EXPECT_EQ(count("status = 'delivered'"), "2");
+  EXPECT_EQ(claims(), "0");
+}
+
+TEST_F(PostgresClaimOfTwo, ASettleThatFailedLeavesTheClaimToExpire) {
+  session.must("alter function core.claims_forgotten(bigint[]) rename to claims_forgotten_before");
+  EXPECT_FALSE(store_->settle(item_of(events_[0])));
+  session.must("alter function core.claims_forgotten_before(bigint[]) rename to claims_forgotten");
+  deliver(*store_, {events_[1]});
+  EXPECT_EQ(claims(), "1");
+}
+
 // The look at everything is told to find nothing, so only one at the numbers that were missing can. It does so as long
 // as the look before it was dear, a matter of milliseconds here, and so not in every round.
 TEST_F(PostgresClaim, ALateCommitIsFoundAmongTheNumbersThatWereMissing) {

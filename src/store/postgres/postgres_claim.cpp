@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/try.hpp"
 #include "store/postgres/postgres_records.hpp"
 #include "store/postgres/postgres_statement.hpp"
 #include "store/postgres/postgres_store_impl.hpp"
@@ -187,10 +188,12 @@ PostgresStore::Taken PostgresStore::taken_from(const pq::Rows& rows, const Claim
     taken.events.push_back(claimed_event(rows, row, request.generation));
   }
   if (!taken.events.empty() && request.settled_here) {
-    OpenBatch open{taken.events, std::chrono::steady_clock::now() + request.ttl};
+    std::vector<Uuid> ids;
+    for (const int row : order) ids.push_back(rows.uuid(row, kId));
+    OpenBatch open{ids, std::chrono::steady_clock::now() + request.ttl};
     const std::scoped_lock lock{mutex_};
     forget_expired_claims();
-    open_claims_.insert_or_assign(rows.int8(0, kBatch), std::move(open));
+    open_claims_.add(rows.int8(0, kBatch), std::move(open));
   }
   return taken;
 }
@@ -200,14 +203,7 @@ void PostgresStore::forget_expired_claims() {
   const auto now = std::chrono::steady_clock::now();
   if (now < next_forget_) return;
   next_forget_ = now + kForgetEvery;
-  std::erase_if(open_claims_, [&](const auto& entry) { return entry.second.until() < now; });
-}
-
-std::size_t PostgresStore::open_batches() {
-  const std::scoped_lock lock{mutex_};
-  next_forget_ = {};
-  forget_expired_claims();
-  return open_claims_.size();
+  open_claims_.forget_expired(now);
 }
 
 // A part of the backlog that no other process of the group gets.
@@ -363,25 +359,24 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim_ahead(const std::string& 
 Result<std::vector<ClaimedEvent>> PostgresStore::claim(const ClaimRequest& request) {
   if (request.limit < 1) return std::vector<ClaimedEvent>{};
   const std::string key = group_key(request);
-  const Result<ScanGroup*> group = scan_group(key);
-  if (!group) return group.error();
+  SLUICE_TRY(ScanGroup* const group, scan_group(key));
   {
     const std::scoped_lock lock{mutex_};
-    (*group)->used = std::chrono::steady_clock::now();
-    (*group)->users.insert(sorted(request.handlers));
+    group->used = std::chrono::steady_clock::now();
+    group->users.insert(sorted(request.handlers));
   }
 
   std::vector<ClaimedEvent> found;
-  if (look_back_first(**group)) {
-    Result<std::vector<ClaimedEvent>> behind = claim_behind(key, request, **group, request.limit, false);
+  if (look_back_first(*group)) {
+    Result<std::vector<ClaimedEvent>> behind = claim_behind(key, request, *group, request.limit, false);
     if (!behind || is_most(behind->size(), request.limit)) return behind;
     found = std::move(*behind);
   }
   const int limit = request.limit - static_cast<int>(found.size());
-  const Beginning beginning = begin_ahead(**group);
+  const Beginning beginning = begin_ahead(*group);
   Result<std::vector<ClaimedEvent>> events =
-      beginning.elsewhere ? claim_due(key, request, **group, limit) : claim_ahead(key, request, **group, limit);
-  if (beginning.learnt) end_beginning(**group, *beginning.learnt, events.has_value());
+      beginning.elsewhere ? claim_due(key, request, *group, limit) : claim_ahead(key, request, *group, limit);
+  if (beginning.learnt) end_beginning(*group, *beginning.learnt, events.has_value());
   if (!found.empty()) {
     if (events) std::move(events->begin(), events->end(), std::back_inserter(found));
     return found;
@@ -389,8 +384,8 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim(const ClaimRequest& reque
   if (!events) return events;
   const int room = request.limit - static_cast<int>(events->size());
   const bool about_to_rest = events->empty();
-  if (!beginning.elsewhere && wants_look_back(**group, about_to_rest, room)) {
-    Result<std::vector<ClaimedEvent>> behind = claim_behind(key, request, **group, room, about_to_rest);
+  if (!beginning.elsewhere && wants_look_back(*group, about_to_rest, room)) {
+    Result<std::vector<ClaimedEvent>> behind = claim_behind(key, request, *group, room, about_to_rest);
     // What was claimed must reach the caller, whatever became of the look back.
     if (behind) std::move(behind->begin(), behind->end(), std::back_inserter(*events));
   }

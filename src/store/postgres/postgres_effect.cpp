@@ -18,6 +18,7 @@ class PostgresEffect final : public EffectTransaction {
   ~PostgresEffect() override {
     // A connection that is broken or in a failed transaction does not go back to the pool either way.
     if (open_) static_cast<void>(lease_->script("rollback").has_value());
+    for (const BatchesSettling& batches : settling_) store_.settle_failed(batches);
   }
 
   Result<void> begin(Duration longest_idle) {
@@ -77,7 +78,9 @@ class PostgresEffect final : public EffectTransaction {
     const auto run = [&](const pg_sql::Query& query, const pq::Params& params) {
       return lease_->run(inside(query), params);
     };
-    SLUICE_TRY(Settled settled, settle_by(run, items, {store_.settled_batches(items).finished, based_on, true}));
+    // Settled when the transaction is committed, and not before.
+    settling_.push_back(store_.begin_settle(items));
+    SLUICE_TRY(Settled settled, settle_by(run, items, {settling_.back().finished, based_on, true}));
     next_.add(settled.next);
     return std::move(settled.report);
   }
@@ -86,7 +89,19 @@ class PostgresEffect final : public EffectTransaction {
     SLUICE_CHECK(still_open());
     open_ = false;
     Result<void> committed = lease_->commit();
-    if (committed) store_.remember(next_);
+    if (!committed) return committed;
+    store_.remember(next_);
+    std::vector<std::int64_t> closing;
+    for (const BatchesSettling& batches : std::exchange(settling_, {})) {
+      const auto left = store_.settle_succeeded(batches);
+      closing.insert(closing.end(), left.begin(), left.end());
+    }
+    if (!closing.empty()) {
+      pq::Params params;
+      add_numbers(params, closing);
+      // If this fails, the reaper forgets them when their time has run out.
+      static_cast<void>(lease_->run(writing(pg_sql::claims_close), params).has_value());
+    }
     return committed;
   }
 
@@ -132,6 +147,7 @@ class PostgresEffect final : public EffectTransaction {
   mutable pq::Pool::Lease lease_;
   bool open_ = false;
   bool marked_ = false;
+  std::vector<BatchesSettling> settling_;
   EventNumbers next_;  // of keys that the commit releases
 };
 

@@ -192,24 +192,26 @@ Result<Settled> settle_by(const RunQuery& run, std::span<const SettleItem> items
   return settled;
 }
 
-PostgresStore::SettledBatches PostgresStore::settled_batches(std::span<const SettleItem> items) {
-  SettledBatches batches;
+BatchesSettling PostgresStore::begin_settle(std::span<const SettleItem> items) {
   const std::scoped_lock lock{mutex_};
-  for (const SettleItem& item : items) {
-    const std::int64_t batch = item.claim.batch;
-    const auto open = open_claims_.find(batch);
-    if (open == open_claims_.end()) {
-      const bool told = batch == 0 || (!batches.elsewhere.empty() && batches.elsewhere.back() == batch) ||
-                        (!batches.finished.empty() && batches.finished.back() == batch);
-      if (!told) batches.elsewhere.push_back(batch);
-      continue;
-    }
-    open->second.settled(item.claim.event_id);
-    if (!open->second.empty()) continue;
-    batches.finished.push_back(batch);
-    open_claims_.erase(open);
-  }
-  return batches;
+  return open_claims_.begin(items);
+}
+
+void PostgresStore::settle_failed(const BatchesSettling& settling) {
+  const std::scoped_lock lock{mutex_};
+  open_claims_.failed(settling);
+}
+
+std::vector<std::int64_t> PostgresStore::settle_succeeded(const BatchesSettling& settling) {
+  const std::scoped_lock lock{mutex_};
+  return open_claims_.succeeded(settling);
+}
+
+std::size_t PostgresStore::open_batches() {
+  const std::scoped_lock lock{mutex_};
+  next_forget_ = {};
+  forget_expired_claims();
+  return open_claims_.size();
 }
 
 Result<SettleReport> PostgresStore::settle(std::span<const SettleItem> items, std::optional<RegistryVersion> based_on) {
@@ -217,13 +219,18 @@ Result<SettleReport> PostgresStore::settle(std::span<const SettleItem> items, st
   const auto settling = [&](const pg_sql::Query& query, const pq::Params& params) {
     return run(writing(query), params);
   };
-  SettledBatches batches = settled_batches(items);
-  Result<Settled> settled = settle_by(settling, items, {std::move(batches.finished), based_on, false});
-  if (!settled) return std::move(settled).error();
+  const BatchesSettling batches = begin_settle(items);
+  Result<Settled> settled = settle_by(settling, items, {batches.finished, based_on, false});
+  if (!settled) {
+    settle_failed(batches);
+    return std::move(settled).error();
+  }
   remember(settled->next);
-  if (!batches.elsewhere.empty()) {
+  std::vector<std::int64_t> closing = settle_succeeded(batches);
+  closing.insert(closing.end(), batches.elsewhere.begin(), batches.elsewhere.end());
+  if (!closing.empty()) {
     pq::Params params;
-    add_numbers(params, batches.elsewhere);
+    add_numbers(params, closing);
     // What was settled is settled: if this fails, the reaper forgets them when their time has run out.
     static_cast<void>(run(writing(pg_sql::claims_close), params).has_value());
   }

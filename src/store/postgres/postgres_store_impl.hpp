@@ -173,12 +173,11 @@ class PostgresStore final : public Store, public MoveTarget {
   }
   [[nodiscard]] std::string display_name() const override { return redact_dsn(options_.dsn); }
 
-  /// What these settle of the batches that they come from.
-  struct SettledBatches {
-    std::vector<std::int64_t> finished;   ///< these are their last events
-    std::vector<std::int64_t> elsewhere;  ///< claimed by another process, or forgotten here: the server has to be asked
-  };
-  SettledBatches settled_batches(std::span<const SettleItem> items);
+  /// A settle of these begins. When it is over one of the other two is called, with what this one returned.
+  BatchesSettling begin_settle(std::span<const SettleItem> items);
+  /// Returns the batches whose claims are left to close; see OpenBatches.
+  std::vector<std::int64_t> settle_succeeded(const BatchesSettling& settling);
+  void settle_failed(const BatchesSettling& settling);
   /// For the next claims: they waited for ordering keys that were released. A claim that does not look at them loses
   /// nothing: they lie above the low mark.
   void remember(const EventNumbers& next);
@@ -314,10 +313,10 @@ class PostgresStore final : public Store, public MoveTarget {
 
   PostgresOptions options_;
   pq::Pool pool_;
-  std::mutex mutex_;                               // guards the three maps and what they hold
-  std::map<std::string, ScanGroup> scan_groups_;   // nodes stay put
-  std::map<std::string, DueLook> due_looks_;       // likewise
-  std::map<std::int64_t, OpenBatch> open_claims_;  // per claimed batch: what is not settled yet
+  std::mutex mutex_;                              // guards the two maps, the open batches and what they hold
+  std::map<std::string, ScanGroup> scan_groups_;  // nodes stay put
+  std::map<std::string, DueLook> due_looks_;      // likewise
+  OpenBatches open_claims_;
   std::atomic<bool> careful_ = false;  // a payload was met that cannot be written: claims count before they write
   std::chrono::steady_clock::time_point next_forget_{};  // of those that ran out
   std::mutex walks_mutex_;                               // guards the walks; held by whoever leads them
