@@ -107,6 +107,7 @@ Result<std::unique_ptr<broker::Broker>> open_broker(const config::Config& config
   options.tls_ca = relay.tls_ca;
   options.tls_cert = relay.tls_cert;
   options.tls_key = relay.tls_key;
+  options.tls_server_name = relay.tls_server_name;
   options.prefix = relay.stream;
   return broker::open_broker(std::move(options));
 }

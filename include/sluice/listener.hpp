@@ -51,10 +51,11 @@ struct BrokerAddress {
   std::string user{};
   std::string password{};
   std::string token{};             ///< NATS
-  std::string credentials_file{};  ///< NATS
-  std::string tls_ca{};            ///< files
+  std::string credentials_file{};  ///< NATS: a user's JWT and seed, made by `nsc`
+  std::string tls_ca{};            ///< NATS: files, read anew for each connection
   std::string tls_cert{};
   std::string tls_key{};
+  std::string tls_server_name{};                 ///< that the server's certificate must have; default: that of the URL
   std::string stream = "sluice";                 ///< prefix of subjects or keys
   int shards = 16;                               ///< of events with an ordering key
   Duration ack_wait = std::chrono::seconds{60};  ///< a message not settled or renewed for so long comes again
@@ -84,7 +85,9 @@ struct ListenerOptions {
   std::shared_ptr<Tracer> tracer{};  ///< default: nothing is traced
 
   /// Store and generation from SLUICE_STORE or DATABASE_URL, and SLUICE_GENERATION or SPECTRAL_GENERATION; the broker's
-  /// addresses, between commas, from SLUICE_BROKER.
+  /// addresses, between commas, from SLUICE_BROKER, and the rest of it from the variables that the daemon reads:
+  /// SLUICE_BROKER_USER, _PASSWORD, _TOKEN, _CREDENTIALS, _TLS_CA, _TLS_CERT, _TLS_KEY, _TLS_SERVER_NAME, _STREAM,
+  /// _SHARDS, _ACK_WAIT.
   static Result<ListenerOptions> from_environment();
 };
 

@@ -27,13 +27,18 @@ std::string worth_on_nats(const BrokerFacts& facts) {
 }
 
 std::string worth_on_redis(const BrokerFacts& facts) {
+  if (!facts.appendonly || (*facts.appendonly && !facts.appendfsync)) {
+    return "the server does not tell whether it keeps what it answers (CONFIG is refused): it should have appendonly "
+           "yes and appendfsync always";
+  }
   if (!facts.appendonly.value_or(false)) {
     return "appendonly is off: a crash loses everything since the last snapshot; set appendonly yes";
   }
   if (facts.appendfsync == "always") return "an answer means that the message is on disk: a crash loses nothing";
   if (facts.appendfsync == "no")
     return "appendfsync is no: a power failure may lose what the system has not yet written";
-  return "appendfsync is everysec: a power failure may lose the last second or two; appendfsync always loses nothing";
+  return "appendfsync is everysec: a power failure may lose the last second or two, and so may a crash of redis-server "
+         "while its disk is slow; appendfsync always loses nothing";
 }
 
 }  // namespace

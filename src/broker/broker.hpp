@@ -140,6 +140,8 @@ struct BrokerFacts {
   std::int64_t messages = 0;
   std::int64_t bytes = 0;
   std::optional<std::int64_t> max_message_bytes;
+  std::optional<std::int64_t> max_messages;  ///< NATS: how many messages and bytes the stream may have
+  std::optional<std::int64_t> max_bytes;
   std::optional<Duration> duplicate_window;
   std::optional<Duration> max_age;
   std::optional<std::string> storage;           ///< NATS: `file`, `memory`
@@ -151,6 +153,11 @@ struct BrokerFacts {
   std::optional<std::string> maxmemory_policy;  ///< Redis: anything but `noeviction` drops data
   std::vector<ConsumerFacts> consumers;
 };
+
+/// NATS: the stream has as many messages as it may, and refuses new ones.
+inline bool is_full(const BrokerFacts& facts) {
+  return facts.discard == "new" && facts.max_messages && facts.messages >= *facts.max_messages;
+}
 
 /// In one sentence what the broker's answer to a publish is worth: what a crash may take back.
 std::string worth_of_answer(const BrokerFacts& facts);

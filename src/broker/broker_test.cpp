@@ -32,6 +32,8 @@ TEST(WorthOfAnswer, SaysWhatACrashMayTakeBack) {
   EXPECT_NE(worth_of_answer(nats).find("memory"), std::string::npos);
 
   BrokerFacts redis{.kind = "redis"};
+  EXPECT_NE(worth_of_answer(redis).find("does not tell"), std::string::npos);
+  redis.appendonly = false;
   EXPECT_NE(worth_of_answer(redis).find("appendonly is off"), std::string::npos);
   redis.appendonly = true;
   redis.appendfsync = "everysec";

@@ -74,7 +74,8 @@ struct RelayConfig {
   std::string tls_ca;       ///< files
   std::string tls_cert;
   std::string tls_key;
-  std::string stream;  ///< prefix of subjects or keys
+  std::string tls_server_name;  ///< that the broker's certificate must have; empty: that of the URL
+  std::string stream;           ///< prefix of subjects or keys
   int replicas = 0;
   int shards = 0;
   Duration ack_wait{};

@@ -74,6 +74,13 @@ std::vector<Key> address_keys() {
        "the file of its key",
        Secrecy::open,
        [](Config& c, const Given& g) { return read_optional_word(c.relay.tls_key, g); }},
+      {"relay.tls_server_name",
+       "",
+       {"SLUICE_BROKER_TLS_SERVER_NAME"},
+       kNone,
+       "the name that the broker's certificate must have, where it is not that of the URL",
+       Secrecy::open,
+       [](Config& c, const Given& g) { return read_optional_word(c.relay.tls_server_name, g); }},
   };
 }
 

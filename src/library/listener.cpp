@@ -94,6 +94,7 @@ Result<std::unique_ptr<broker::Broker>> open_broker(const BrokerAddress& address
   options.tls_ca = address.tls_ca;
   options.tls_cert = address.tls_cert;
   options.tls_key = address.tls_key;
+  options.tls_server_name = address.tls_server_name;
   options.prefix = address.stream;
   return broker::open_broker(std::move(options));
 }
@@ -105,7 +106,7 @@ Result<ListenerOptions> ListenerOptions::from_environment() {
   ListenerOptions options;
   options.store = std::move(choice.store);
   options.generation = choice.generation;
-  options.broker.urls = std::move(choice.broker);
+  SLUICE_TRY(options.broker, library::broker_from_environment());
   return options;
 }
 

@@ -1,10 +1,12 @@
 #include "library/opening.hpp"
 
+#include <charconv>
 #include <cstdlib>
 #include <utility>
 
 #include "core/generation.hpp"
 #include "core/try.hpp"
+#include "core/words.hpp"
 #include "store/postgres/postgres_store.hpp"
 #include "store/sqlite/sqlite_store.hpp"
 
@@ -38,26 +40,24 @@ Result<Generation> resolve_generation(std::optional<Generation> wanted, store::A
 
 namespace {
 
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
 std::string variable(const char* first, const char* second) {
-  for (const char* name : {first, second}) {
-    const char* value = std::getenv(name);
-    if (value != nullptr && *value != '\0') return value;
-  }
-  return {};
+  std::string value = variable(first);
+  return value.empty() ? variable(second) : value;
+}
+// As in the daemon's configuration, `none` is nothing.
+std::string broker_variable(const char* name) {
+  std::string value = variable(name);
+  return value == "none" ? std::string{} : value;
 }
 
 }  // namespace
 
 Result<EnvironmentChoice> choice_from_environment() {
-  EnvironmentChoice choice{variable("SLUICE_STORE", "DATABASE_URL"), std::nullopt, {}};
-  std::string url;
-  for (const char c : variable("SLUICE_BROKER", "SLUICE_BROKER") + ',') {
-    if (c != ',') {
-      url += c;
-    } else if (!url.empty()) {
-      choice.broker.push_back(std::exchange(url, {}));
-    }
-  }
+  EnvironmentChoice choice{variable("SLUICE_STORE", "DATABASE_URL"), std::nullopt};
   if (choice.store.empty()) {
     return invalid("SLUICE_STORE", "SLUICE_STORE is not set: it names the store, such as postgres://app@db/app");
   }
@@ -66,6 +66,33 @@ Result<EnvironmentChoice> choice_from_environment() {
   SLUICE_TRY(const auto parsed, parse_generation(generation, "SLUICE_GENERATION"));
   choice.generation = parsed;
   return choice;
+}
+
+Result<BrokerAddress> broker_from_environment() {
+  BrokerAddress broker;
+  const std::string urls = broker_variable("SLUICE_BROKER");
+  for (const std::string_view url : split(urls, ',')) {
+    if (!trimmed(url).empty()) broker.urls.emplace_back(trimmed(url));
+  }
+  broker.user = broker_variable("SLUICE_BROKER_USER");
+  broker.password = broker_variable("SLUICE_BROKER_PASSWORD");
+  broker.token = broker_variable("SLUICE_BROKER_TOKEN");
+  broker.credentials_file = broker_variable("SLUICE_BROKER_CREDENTIALS");
+  broker.tls_ca = broker_variable("SLUICE_BROKER_TLS_CA");
+  broker.tls_cert = broker_variable("SLUICE_BROKER_TLS_CERT");
+  broker.tls_key = broker_variable("SLUICE_BROKER_TLS_KEY");
+  broker.tls_server_name = broker_variable("SLUICE_BROKER_TLS_SERVER_NAME");
+  if (auto stream = broker_variable("SLUICE_BROKER_STREAM"); !stream.empty()) broker.stream = std::move(stream);
+  if (const std::string shards = broker_variable("SLUICE_BROKER_SHARDS"); !shards.empty()) {
+    const auto [end, error] = std::from_chars(shards.data(), shards.data() + shards.size(), broker.shards);
+    if (error != std::errc{} || end != shards.data() + shards.size() || broker.shards < 1) {
+      return invalid("SLUICE_BROKER_SHARDS", "SLUICE_BROKER_SHARDS must be a whole number from 1");
+    }
+  }
+  if (const std::string wait = broker_variable("SLUICE_BROKER_ACK_WAIT"); !wait.empty()) {
+    SLUICE_TRY(broker.ack_wait, parse_duration(wait, "SLUICE_BROKER_ACK_WAIT"));
+  }
+  return broker;
 }
 
 telemetry::Logger make_logger(const LogSource& source, std::int64_t generation) {

@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include <sluice/listener.hpp>
 #include <sluice/result.hpp>
 #include "config/store_url.hpp"
 #include "store/store.hpp"
@@ -34,10 +34,11 @@ Result<Generation> resolve_generation(std::optional<Generation> wanted, store::A
 struct EnvironmentChoice {
   std::string store;
   std::optional<std::int64_t> generation;
-  std::vector<std::string> broker;  ///< URLs; empty: none
 };
-/// SLUICE_STORE or DATABASE_URL; SLUICE_GENERATION or SPECTRAL_GENERATION; SLUICE_BROKER, URLs between commas.
+/// SLUICE_STORE or DATABASE_URL; SLUICE_GENERATION or SPECTRAL_GENERATION.
 Result<EnvironmentChoice> choice_from_environment();
+/// SLUICE_BROKER and what begins with it, as the daemon reads them.
+Result<BrokerAddress> broker_from_environment();
 
 struct LogSource {
   std::string service;

@@ -24,13 +24,21 @@ std::string load_text(const broker::BrokerFacts& facts) {
          " waiting, " + std::to_string(last->unsettled) + " handed out";
 }
 
+bool is_nearly(std::int64_t value, std::optional<std::int64_t> most) { return most && value >= *most - *most / 10; }
+
 // Less than the configuration asks for: it loses nothing now.
 std::optional<StreamFault> weakness_of(const broker::BrokerFacts& facts, const RelaySettings& settings) {
   const std::string edit = "nats stream edit " + facts.stream;
-  if (facts.max_age && *facts.max_age < settings.stream.max_age) {
-    return StreamFault{"the stream drops messages after " + to_text(*facts.max_age) + ", relay.max_age is " +
-                           to_text(settings.stream.max_age),
-                       edit + " --max-age " + to_text(settings.stream.max_age)};
+  if (auto early = drops_too_soon(facts, settings)) return early;
+  if (facts.discard == "new" && is_nearly(facts.messages, facts.max_messages)) {
+    return StreamFault{"the stream is nearly full: " + std::to_string(facts.messages) + " messages of at most " +
+                           std::to_string(*facts.max_messages),
+                       edit + " --max-msgs=-1"};
+  }
+  if (facts.discard == "new" && is_nearly(facts.bytes, facts.max_bytes)) {
+    return StreamFault{
+        "the stream is nearly full: " + bytes_text(facts.bytes) + " of at most " + bytes_text(*facts.max_bytes),
+        edit + " --max-bytes=-1"};
   }
   if (facts.replicas && *facts.replicas < settings.stream.replicas) {
     return StreamFault{"the stream has " + counted(*facts.replicas, "replica") + ", relay.replicas is " +

@@ -85,11 +85,41 @@ TEST(DoctorBroker, LessThanIsConfiguredIsAWarning) {
   facts.relay->broker->stream = "SLUICE";
   facts.relay->broker->max_age = std::chrono::hours{24};
   EXPECT_EQ(of_broker(facts, FindingId::broker_unsafe).severity, Severity::warning);
-  EXPECT_EQ(of_broker(facts, FindingId::broker_unsafe).fix, "nats stream edit SLUICE --max-age 7d");
+  EXPECT_THAT(of_broker(facts, FindingId::broker_unsafe).fix, HasSubstr("nats stream edit SLUICE --max-age 7d"));
   facts.relay->broker->max_age.reset();
   facts.relay->broker->replicas = 1;
   facts.relay->broker->replicas_current = 1;
   EXPECT_EQ(of_broker(facts, FindingId::broker_unsafe).fix, "nats stream edit SLUICE --replicas 3");
+}
+
+TEST(DoctorBroker, AStreamThatIsFullIsCriticalAndOneThatIsNearlyFullAWarning) {
+  DoctorFacts facts;
+  facts.relay = relaying_to_nats();
+  broker::BrokerFacts& broker = *facts.relay->broker;
+  broker.stream = "SLUICE";
+  broker.messages = 100;
+  broker.max_messages = 100;
+  EXPECT_EQ(of_broker(facts, FindingId::broker_unsafe).severity, Severity::critical);
+  EXPECT_THAT(of_broker(facts, FindingId::broker_unsafe).title,
+              HasSubstr("is full: it has 100 messages of at most 100"));
+  EXPECT_EQ(of_broker(facts, FindingId::broker_unsafe).fix, "nats stream edit SLUICE --max-msgs=-1");
+  broker.messages = 90;
+  EXPECT_EQ(of_broker(facts, FindingId::broker_unsafe).severity, Severity::warning);
+  broker.messages = 89;
+  EXPECT_EQ(of_broker(facts, FindingId::broker_unsafe).severity, Severity::ok);
+  broker.bytes = 2000;
+  broker.max_bytes = 2048;
+  EXPECT_EQ(of_broker(facts, FindingId::broker_unsafe).severity, Severity::warning);
+  EXPECT_EQ(of_broker(facts, FindingId::broker_unsafe).fix, "nats stream edit SLUICE --max-bytes=-1");
+}
+
+TEST(DoctorBroker, WhatRedisDoesNotTellIsNotCalledOff) {
+  DoctorFacts facts;
+  facts.relay = relaying_to_nats();
+  facts.relay->broker = broker::BrokerFacts{.kind = "redis", .server = "127.0.0.1:6379"};
+  const Finding found = of_broker(facts, FindingId::broker_unsafe);
+  EXPECT_EQ(found.severity, Severity::info);
+  EXPECT_THAT(found.title, HasSubstr("does not tell whether it keeps"));
 }
 
 TEST(DoctorBroker, TheConsumerThatIsFurthestBehindIsNamed) {

@@ -53,7 +53,8 @@ Duration duplicate_window(const RelaySettings& settings) {
 
 Result<void> check_stream(broker::Broker& broker, const RelaySettings& settings) {
   SLUICE_TRY(const auto facts, broker.inspect());
-  const auto faults = faults_of(facts, settings);
+  auto faults = faults_of(facts, settings);
+  if (auto early = drops_too_soon(facts, settings)) faults.push_back(*std::move(early));
   if (faults.empty()) return {};
   return Error{ErrorCode::conflict, Retry::never, faults.front().what, "relay", faults.front().fix};
 }
@@ -72,6 +73,11 @@ std::vector<StreamFault> faults_of(const broker::BrokerFacts& facts, const Relay
   if (facts.discard == "old") {
     faults.push_back({stream + " drops old messages when it is full, read or not", edit + " --discard new"});
   }
+  if (broker::is_full(facts)) {
+    faults.push_back({stream + " is full: it has " + std::to_string(facts.messages) + " messages of at most " +
+                          std::to_string(*facts.max_messages),
+                      edit + " --max-msgs=-1"});
+  }
   if (facts.kind == "nats" && facts.duplicate_window && *facts.duplicate_window <= settings.claim_ttl) {
     faults.push_back({stream + " recognises a duplicate for " + to_text(*facts.duplicate_window) +
                           ", and a relay that dies publishes again after worker.claim_ttl, " +
@@ -79,6 +85,14 @@ std::vector<StreamFault> faults_of(const broker::BrokerFacts& facts, const Relay
                       edit + " --dupe-window " + to_text(duplicate_window(settings))});
   }
   return faults;
+}
+
+std::optional<StreamFault> drops_too_soon(const broker::BrokerFacts& facts, const RelaySettings& settings) {
+  if (!facts.max_age || *facts.max_age >= settings.stream.max_age) return std::nullopt;
+  return StreamFault{"the stream " + facts.stream + " drops messages after " + to_text(*facts.max_age) +
+                         ", handled or not, and relay.max_age is " + to_text(settings.stream.max_age),
+                     "nats stream edit " + facts.stream + " --max-age " + to_text(settings.stream.max_age) +
+                         ", or set relay.max_age to what the stream has"};
 }
 
 Result<RelayView> look_at_relay(store::Administering& store, broker::Broker* broker) {

@@ -45,9 +45,11 @@ struct StreamFault {
 };
 /// Why this stream loses events, or hands them out twice; empty: it does not. What is not known is no fault.
 std::vector<StreamFault> faults_of(const broker::BrokerFacts& facts, const RelaySettings& settings);
+/// What this stream drops sooner than relay.max_age says; nothing is lost while its consumers keep up.
+std::optional<StreamFault> drops_too_soon(const broker::BrokerFacts& facts, const RelaySettings& settings);
 
 /// Makes the stream and a consumer per subscribed handler, then turns the switch. Repeatable. conflict: a stream that
-/// is there has faults.
+/// is there has faults, or drops messages too soon.
 Result<RelayView> relay_on(store::Administering& store, broker::Broker& broker, const RelaySettings& settings,
                            const store::Actor& actor);
 

@@ -11,7 +11,7 @@
 namespace sluice::runtime {
 namespace {
 
-// A claim that was not relayed rests so long. While the broker is away nothing is claimed; see broker_failed_.
+// A claim that was not relayed rests so long. While the broker is away nothing is claimed; see refusal_.
 constexpr Duration kRestAfterRefusal = std::chrono::seconds{1};
 
 std::vector<Interest> interests_of(const std::vector<Subscription>& subscriptions) {
@@ -28,12 +28,15 @@ Result<std::vector<store::ClaimedEvent>> RelayClaims::claim(const store::ClaimRe
   claimed_.clear();
   const auto everybody = terms_.everybody.current();
   if (!is_on() || everybody->subscriptions.empty()) return std::vector<store::ClaimedEvent>{};
-  if (broker_failed_) {
+  if (refusal_) {
     if (auto checked = check_broker(); !checked) {
       count_error(checked.error());
+      trouble_told_ = true;
       return std::move(checked).error();
     }
-    broker_failed_ = false;
+    // It is there and did not take what it was sent: whoever looks after it has to hear why. Then it is tried again.
+    Error refusal = *std::exchange(refusal_, std::nullopt);
+    if (!std::exchange(trouble_told_, false) && refusal.retry == Retry::safe) return refusal;
   }
   store::ClaimRequest wanted = request;
   wanted.interests = interests_of(everybody->subscriptions);
@@ -58,12 +61,20 @@ Result<std::vector<store::ClaimedEvent>> RelayClaims::claim(const store::ClaimRe
 Result<void> RelayClaims::check_broker() {
   SLUICE_TRY(const auto facts, terms_.broker.inspect());
   // A stream of Redis comes with its first message.
-  if (facts.stream_exists || facts.kind == "redis") return {};
-  return Error{ErrorCode::not_found,
+  if (!facts.stream_exists && facts.kind != "redis") {
+    return Error{ErrorCode::not_found,
+                 Retry::safe,
+                 "there is no JetStream stream " + facts.stream + ": events wait until there is one",
+                 {},
+                 "`sluice ladder relay nats --reason …` makes it"};
+  }
+  if (!broker::is_full(facts)) return {};
+  return Error{ErrorCode::exhausted,
                Retry::safe,
-               "there is no JetStream stream " + facts.stream + ": events wait until there is one",
+               "the JetStream stream " + facts.stream + " is full: it has " + std::to_string(facts.messages) +
+                   " messages of at most " + std::to_string(facts.max_messages.value_or(0)) + "; events wait",
                {},
-               "`sluice ladder relay nats --reason …` makes it"};
+               "nats stream edit " + facts.stream + " --max-msgs=-1"};
 }
 
 bool RelayClaims::is_on() const {
@@ -122,7 +133,7 @@ Verdict RelayClaims::verdict_on(const Result<broker::Taken>& answer) {
     refused.terminal = true;
     return refused;
   }
-  broker_failed_ = true;
+  refusal_ = error;
   return Verdict::defer_for(kRestAfterRefusal);
 }
 

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,7 +42,8 @@ class RelayClaims final : public store::Claiming {
   /// What the terms refer to outlives it.
   explicit RelayClaims(RelayTerms terms) : terms_(std::move(terms)) {}
 
-  /// Nothing while the switch is not on. While the broker is away nothing is claimed either: the error is the broker's.
+  /// Nothing while the switch is not on. While the broker is away or full nothing is claimed either: the error is the
+  /// broker's.
   Result<std::vector<store::ClaimedEvent>> claim(const store::ClaimRequest& request) override;
   /// What was not relayed goes back as it came.
   using Claiming::settle;
@@ -89,7 +91,8 @@ class RelayClaims final : public store::Claiming {
 
   RelayTerms terms_;
   std::map<Uuid, Origin> claimed_;  // as they came, until the next claim
-  bool broker_failed_ = false;
+  std::optional<Error> refusal_;    // by the broker, since it was looked at last
+  bool trouble_told_ = false;       // what was found when it was looked at
 };
 
 /// The batch handler that publishes what these claims hold.

@@ -69,6 +69,46 @@ TEST(NatsBroker, AStreamThatIsFullIsTriedAgain) {
   EXPECT_EQ(full[0].error().retry, Retry::safe);
 }
 
+// In doubt it would be sent again and again, and cost the connection each time.
+TEST(NatsBroker, WhetherAMessageIsTooLargeIsKnownForAllOfIt) {
+  const NatsServer server{"max_payload: 2048"};
+  const auto broker = opened({.urls = {server.url()}});
+  ASSERT_TRUE(broker->ensure({}));
+  std::vector<OutgoingMessage> messages;
+  for (std::size_t size = 1'700; size < 2'100; size += 7) {
+    messages.push_back({"sluice.3.order.paid",
+                        "id-" + std::to_string(size),
+                        {{"Sluice-Generation", "3"}, {"Sluice-Channel", std::string(60, 'c')}},
+                        std::string(size, 'x')});
+  }
+  const auto outcomes = broker->publish(messages, 5s, {});
+  ASSERT_TRUE(outcomes.front()) << outcomes.front().error().message;
+  ASSERT_FALSE(outcomes.back());
+  bool taken = true;
+  for (const auto& outcome : outcomes) {
+    EXPECT_FALSE(outcome && !taken) << "a smaller one was refused";
+    taken = outcome.has_value();
+    if (taken) continue;
+    EXPECT_EQ(outcome.error().retry, Retry::never) << outcome.error().message;
+    EXPECT_THAT(outcome.error().message, HasSubstr("2048 bytes: max_payload"));
+  }
+}
+
+TEST(NatsBroker, AMessageThatTheStreamFindsTooLargeNamesItsLimit) {
+  const NatsServer server;
+  const auto broker = opened({.urls = {server.url()}});
+  ASSERT_THAT(ask_jetstream(server.port(), "STREAM.CREATE.SLUICE",
+                            R"({"name":"SLUICE","subjects":["sluice.>"],"storage":"file","max_msg_size":1000})"),
+              testing::Not(HasSubstr("\"error\"")));
+  auto messages = one_message();
+  messages[0].body = std::string(2'000, 'x');
+  const auto outcomes = broker->publish(messages, 5s, {});
+  ASSERT_FALSE(outcomes[0]);
+  EXPECT_EQ(outcomes[0].error().retry, Retry::never);
+  EXPECT_THAT(outcomes[0].error().message,
+              HasSubstr("the stream SLUICE takes no more than 1000 bytes: its max_msg_size"));
+}
+
 TEST(NatsBroker, ATokenLogsIn) {
   const NatsServer server{"authorization { token: hush }"};
   EXPECT_TRUE(opened({.urls = {server.url()}, .token = "hush"})->ensure({}));
@@ -155,6 +195,57 @@ TEST(NatsBroker, ConsumersThatWereDeletedAreSaid) {
       (*reader)->settle(std::vector<broker::Settlement>{{.token = "$JS.ACK.SLUICE.none.1.1.1.1.1"}}, 2s);
   ASSERT_FALSE(unknown[0]);
   EXPECT_EQ(unknown[0].error().code, ErrorCode::not_found);
+}
+
+class NatsConsumerLost : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(broker_->ensure({}));
+    auto made = broker_->consume({.handler_name = "tests.reader", .generation = 3});
+    ASSERT_TRUE(made);
+    reader_ = *std::move(made);
+  }
+  /// What the reader is told soon, in place of messages.
+  Error missed() {
+    for (int i = 0; i < 30; ++i) {
+      if (auto fetched = reader_->fetch(10, 200ms, {}); !fetched) return fetched.error();
+    }
+    return {};
+  }
+  void ask(const std::string& request) const {
+    ASSERT_THAT(ask_jetstream(server_.port(), request), testing::Not(HasSubstr("\"error\"")));
+  }
+
+  const NatsServer server_;
+  std::unique_ptr<broker::Broker> broker_ = opened({.urls = {server_.url()}});
+  std::unique_ptr<broker::Consumer> reader_;
+};
+
+TEST_F(NatsConsumerLost, OneThatIsDeletedWhileItIsWaitedForIsMissed) {
+  ASSERT_TRUE(reader_->fetch(1, 1ms, {})) << "its request goes on for a while";
+  ask("CONSUMER.DELETE.SLUICE.3_tests-reader");
+  EXPECT_EQ(missed().code, ErrorCode::not_found);
+}
+
+// nats-server does not answer whoever asks a consumer that is not there.
+TEST_F(NatsConsumerLost, OneThatWasDeletedBeforeIsMissedBecauseItDoesNotAnswer) {
+  ask("CONSUMER.DELETE.SLUICE.3_tests-reader");
+  EXPECT_EQ(missed().code, ErrorCode::not_found);
+}
+
+TEST_F(NatsConsumerLost, WithItsStreamItIsMissedToo) {
+  ask("STREAM.DELETE.SLUICE");
+  EXPECT_EQ(missed().code, ErrorCode::not_found);
+}
+
+TEST_F(NatsConsumerLost, OneThatHasNothingToGiveIsNotMissed) {
+  for (int i = 0; i < 10; ++i) {
+    const auto fetched = reader_->fetch(10, 300ms, {});
+    ASSERT_TRUE(fetched) << fetched.error().message;
+    EXPECT_TRUE(fetched->empty());
+  }
+  ASSERT_TRUE(broker_->publish(one_message(), 5s, {})[0]);
+  EXPECT_EQ(reader_->fetch(1, 5s, {})->size(), 1U);
 }
 
 TEST(OpenBroker, RefusesWhatCannotBe) {

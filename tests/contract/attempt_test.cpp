@@ -186,6 +186,37 @@ TEST_P(AttemptContract, AConsumersReportBringsItsAttempt) {
   EXPECT_THAT(log(id), SizeIs(1));
 }
 
+TEST_P(AttemptContract, AReportWhoseAnswerWasLostIsLoggedOnce) {
+  publish();
+  const ClaimedEvent claimed = claim(request_for("host:1:x/relay:nats/0")).at(0);
+  deliver(claimed);
+  const Uuid id = claimed.claim.event_id;
+  ConsumerReport report{id, 0, "k", false, {}};
+  report.progress.handler_name = "billing.mailer";
+  report.progress.attempts = 1;
+  report.attempts.push_back(an_attempt(Outcome::failed(timeout_failure())));
+  for (int times = 0; times < 2; ++times) {
+    EXPECT_THAT(must(store().report(std::span{&report, 1})), ElementsAre(Reported::done));
+  }
+  EXPECT_THAT(log(id), SizeIs(1));
+  EXPECT_EQ(event(id).attempts, 1);
+
+  // Another handler, another worker and a later run are attempts of their own.
+  ConsumerReport other = report;
+  other.progress.handler_name = other.attempts[0].handler_name = "crm.sync";
+  must(store().report(std::span{&other, 1}));
+  other = report;
+  other.attempts[0].worker = "w2";
+  must(store().report(std::span{&other, 1}));
+  report.attempts[0] = an_attempt(Outcome::handled());
+  report.attempts[0].started_at += 1s;
+  report.handled = true;
+  for (int times = 0; times < 2; ++times) {
+    EXPECT_THAT(must(store().report(std::span{&report, 1})), ElementsAre(Reported::done));
+  }
+  EXPECT_THAT(numbers(id), ElementsAre(1, 2, 3, 4));
+}
+
 TEST_P(AttemptContract, AnEffectsSettleRecordsInItsTransaction) {
   const Uuid id = publish();
   fail_times(id, 1);

@@ -25,13 +25,6 @@ runtime::ListenerTimes quick_times() {
   return times;
 }
 
-std::string with_port(const std::string& url, int port) {
-  const std::size_t host = url.find("127.0.0.1:") + 10;
-  return url.substr(0, host) + std::to_string(port) + url.substr(url.find('/', host));
-}
-
-int port_of(const std::string& url) { return std::stoi(url.substr(url.find("127.0.0.1:") + 10)); }
-
 TEST(ListenerFaults, StartupDrain) {
   const PostgresDatabase database;
   const auto publisher = open_store(database.url());

@@ -17,7 +17,11 @@ begin
            coalesce(nullif(a.v ->> 'trace_id', ''), substr(o.trace_context, 4, 32))
     from jsonb_array_elements(p_attempts) with ordinality as a(v, place)
     join core.outbox o on o.id = (a.v ->> 'event_id')::uuid
-    where o.id <> all (p_except);
+    where o.id <> all (p_except)
+      and ((a.v ->> 'claim_seq')::bigint > 0 or not exists (
+          select from core.attempts l
+          where l.event_id = o.id and l.claim_seq = 0 and l.worker = a.v ->> 'worker' and l.handler_name = a.v ->> 'handler_name'
+            and l.started_at = (a.v ->> 'started_at')::timestamptz));
     delete from core.attempts t
     using (select l.event_id, max(l.number) as latest from core.attempts l
            where l.event_id in (select (a.v ->> 'event_id')::uuid from jsonb_array_elements(p_attempts) as a(v))

@@ -99,8 +99,13 @@ class OptionsFromEnvironment : public testing::Test {
 
  private:
   static void clear() {
-    for (const char* name : {"SLUICE_STORE", "DATABASE_URL", "SLUICE_GENERATION", "SPECTRAL_GENERATION"})
+    for (const char* name :
+         {"SLUICE_STORE", "DATABASE_URL", "SLUICE_GENERATION", "SPECTRAL_GENERATION", "SLUICE_BROKER",
+          "SLUICE_BROKER_USER", "SLUICE_BROKER_PASSWORD", "SLUICE_BROKER_TOKEN", "SLUICE_BROKER_CREDENTIALS",
+          "SLUICE_BROKER_TLS_CA", "SLUICE_BROKER_TLS_CERT", "SLUICE_BROKER_TLS_KEY", "SLUICE_BROKER_TLS_SERVER_NAME",
+          "SLUICE_BROKER_STREAM", "SLUICE_BROKER_SHARDS", "SLUICE_BROKER_ACK_WAIT"}) {
       ::unsetenv(name);
+    }
   }
 };
 
@@ -120,6 +125,47 @@ TEST_F(OptionsFromEnvironment, NamesTheGeneration) {
   set("SLUICE_GENERATION", "8");
   EXPECT_EQ(PublisherOptions::from_environment()->generation, 8);
   EXPECT_EQ(ListenerOptions::from_environment()->generation, 8);
+}
+
+TEST_F(OptionsFromEnvironment, NamesTheBrokerAndHowToLogIn) {
+  set("SLUICE_STORE", "sqlite:first.db");
+  EXPECT_TRUE(ListenerOptions::from_environment()->broker.urls.empty());
+  set("SLUICE_BROKER", "tls://one:4222, tls://two:4222");
+  set("SLUICE_BROKER_USER", "app");
+  set("SLUICE_BROKER_PASSWORD", "hush");
+  set("SLUICE_BROKER_TOKEN", "word");
+  set("SLUICE_BROKER_CREDENTIALS", "/app.creds");
+  set("SLUICE_BROKER_TLS_CA", "/ca.pem");
+  set("SLUICE_BROKER_TLS_CERT", "/app.pem");
+  set("SLUICE_BROKER_TLS_KEY", "/app.key");
+  set("SLUICE_BROKER_TLS_SERVER_NAME", "bus");
+  set("SLUICE_BROKER_STREAM", "shop");
+  set("SLUICE_BROKER_SHARDS", "32");
+  set("SLUICE_BROKER_ACK_WAIT", "15s");
+  const BrokerAddress broker = ListenerOptions::from_environment()->broker;
+  EXPECT_THAT(broker.urls, testing::ElementsAre("tls://one:4222", "tls://two:4222"));
+  EXPECT_EQ(broker.user + broker.password + broker.token, "apphushword");
+  EXPECT_EQ(broker.credentials_file, "/app.creds");
+  EXPECT_EQ(broker.tls_ca + broker.tls_cert + broker.tls_key, "/ca.pem/app.pem/app.key");
+  EXPECT_EQ(broker.tls_server_name, "bus");
+  EXPECT_EQ(broker.stream, "shop");
+  EXPECT_EQ(broker.shards, 32);
+  EXPECT_EQ(broker.ack_wait, 15s);
+  set("SLUICE_BROKER", "none");
+  EXPECT_TRUE(ListenerOptions::from_environment()->broker.urls.empty());
+}
+
+TEST_F(OptionsFromEnvironment, ABadNumberOfShardsIsNamed) {
+  set("SLUICE_STORE", "sqlite:first.db");
+  for (const char* bad : {"0", "many", "3x"}) {
+    set("SLUICE_BROKER_SHARDS", bad);
+    const auto options = ListenerOptions::from_environment();
+    ASSERT_FALSE(options) << bad;
+    EXPECT_EQ(options.error().field, "SLUICE_BROKER_SHARDS");
+  }
+  set("SLUICE_BROKER_SHARDS", "16");
+  set("SLUICE_BROKER_ACK_WAIT", "soon");
+  EXPECT_EQ(ListenerOptions::from_environment().error().field, "SLUICE_BROKER_ACK_WAIT");
 }
 
 TEST_F(OptionsFromEnvironment, WithoutAStoreTheVariableIsNamed) {

@@ -1,5 +1,5 @@
 """Guards of the attempt log and of the history of deliveries; see table.py."""
-from mutant import ACTIONS, ATTEMPTS, HISTORY, Mutant, contract
+from mutant import ACTIONS, ATTEMPTS, ATTEMPTS_ONCE, HISTORY, SQLITE, Mutant, contract
 
 SQLITE_SETTLE = "src/store/sqlite/sqlite_settle.cpp"
 TELEMETRY = "src/runtime/telemetry.cpp"
@@ -10,8 +10,15 @@ def observed(name, guard, test, *edits):
 
 
 HISTORIES = [
+    contract("attempts-once", "An attempt whose report is made twice is logged once", "AttemptContract.AReportWhoseAnswerWasLostIsLoggedOnce",
+             ((ATTEMPTS_ONCE, "(a.v ->> 'claim_seq')::bigint > 0 or not exists (", "true or not exists ("),)),
+    contract("attempts-once-sqlite", "The same on SQLite", "AttemptContract.AReportWhoseAnswerWasLostIsLoggedOnce",
+             ((SQLITE + "attempts_record.sql", "where given.value ->> 'claim_seq' > 0 or not exists (", "where true or not exists ("),), "sqlite"),
+    Mutant("attempts-once-relay", "The same when the network takes the database's answer", "relay_test",
+           "Brokers/RelayBadDay.AnAttemptWhoseReportsAnswerWasLostIsLoggedOnce/nats",
+           ((ATTEMPTS_ONCE, "(a.v ->> 'claim_seq')::bigint > 0 or not exists (", "true or not exists ("),)),
     contract("attempts-bound", "Of an event the first and the latest attempts are kept", "AttemptContract.TheFirstAndTheLatestAreKept",
-             ((ATTEMPTS, "and t.number > 1 and t.number <= own.latest - (v_most - 1);", "and false;"),)),
+             ((ATTEMPTS_ONCE, "and t.number > 1 and t.number <= own.latest - (v_most - 1);", "and false;"),)),
     contract("attempts-bound-sqlite", "The same on SQLite", "AttemptContract.TheFirstAndTheLatestAreKept",
              (("src/store/sqlite/sql/query/attempts_trim.sql", "and number > 1", "and number > 1 and false"),), "sqlite"),
     contract("attempts-fence", "A fenced attempt leaves nothing", "AttemptContract.AFencedAttemptLeavesNothing",

@@ -1,5 +1,5 @@
 """Guards of the relay: what a broker carries is delivered once and in order; see table.py."""
-from mutant import ACTIONS, FIXES, PG, PLANS, RULES, RELAY, RELAY_SWITCH, SQLITE_ACTIONS, Mutant, brokered, contract, integration, interleaved, relayed
+from mutant import ACTIONS, CONTROLS, FIXES, PG, PLANS, RULES, RELAY, RELAY_SWITCH, SQLITE_ACTIONS, Mutant, brokered, contract, integration, interleaved, relayed
 
 
 RELAYS = [
@@ -79,6 +79,14 @@ RELAYS = [
     Mutant("relay-stream-missing", "Without a stream nothing is claimed, and it is said", "relay_test",
            "Brokers/RelayBadDay.WithoutAStreamEventsWaitUntilThereIsOne/nats",
            (("src/runtime/relay.cpp", "if (auto checked = check_broker(); !checked) {", "if (auto checked = check_broker(); !checked && false) {"),), outcome="timeout"),
+    Mutant("relay-stream-full", "A relay whose stream is full says so", "relay_test", "Brokers/RelayStreams.AFullOneMakesEventsWaitAndIsNamed/nats",
+           (("src/runtime/relay.cpp", "if (!broker::is_full(facts)) return {};", "return {};"),), CONTROLS["relay_test"]),
+    Mutant("relay-refusal-told", "What the broker did not take is said", "relay_test",
+           "Brokers/RelayStreams.OneThatHasTooManyBytesSaysSoUntilItIsLarger/nats",
+           (("src/runtime/relay.cpp", "if (!std::exchange(trouble_told_, false) && refusal.retry == Retry::safe) return refusal;", ""),), CONTROLS["relay_test"], "timeout"),
+    Mutant("relay-stream-age", "A stream that drops messages too soon is refused", "relay_test",
+           "Brokers/RelayStreams.OneThatDropsMessagesTooSoonIsRefusedAndNamed/nats",
+           (("src/ops/relay.cpp", "if (auto early = drops_too_soon(facts, settings)) faults", "if (auto early = drops_too_soon(facts, settings); false) faults"),)),
     Mutant("relay-stream-subjects", "A stream that takes other subjects is refused", "relay_test", "RelayStream.OneThatTakesOtherSubjectsIsRefused",
            (("src/broker/nats/nats_administer.cpp", "if (there) return check_subjects((*there)->Config, stream);", "if (there) return {};"),)),
 ]

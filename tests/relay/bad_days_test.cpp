@@ -149,6 +149,37 @@ TEST_P(RelayBadDay, AnAttemptWhoseSettleIsToldTwiceIsLoggedOnce) {
   EXPECT_EQ(count("core.attempts where outcome = 'failed'"), 1);
 }
 
+// The network cuts the consumers off from the database after it has committed what they report.
+TEST_P(RelayBadDay, AnAttemptWhoseReportsAnswerWasLostIsLoggedOnce) {
+  Journal journal;
+  std::atomic<int> runs = 0;
+  const runtime::RegisteredHandler mailer{.subscription = {.handler_name = "billing.mailer"},
+                                          .handler =
+                                              [&](const EventEnvelope& event) {
+                                                if (++runs == 1) throw std::runtime_error("no answer");
+                                                journal.write("billing.mailer", event.event_id());
+                                              },
+                                          .retry = quick_retry(3)};
+  ASSERT_TRUE(store().subscribe(1, std::span{&mailer.subscription, 1}, "test"));
+  turn(RelayState::on);
+  auto relay = relaying();
+  const Uuid id = publish_one(store());
+  eventually([&] { return store().get_event(id)->status == Status::delivered; });
+  TcpGate gate{port_of(database_.url())};
+  // The name of a prepared statement follows the empty name of the portal and its final zero.
+  gate.lose_answers_to(std::string{"\0relay_report_recorded", 22}, 2);
+  auto options = relaying_options("consumers");
+  const auto broker = open_broker();
+  options.broker = terms(*broker, false);
+  const DeliveringProcess consumers{open_store(with_port(database_.url(), gate.port())), {mailer}, options};
+  journal.await("billing.mailer", id);
+  eventually([&] { return count("core.event_handled") == 1 && gate.lost_answers() == 2; });
+  EXPECT_EQ(count("core.attempts where outcome = 'failed'"), 1);
+  eventually([&] { return count("core.attempts where outcome = 'handled'") > 0; });
+  EXPECT_EQ(runs, 2);
+  EXPECT_EQ(count("core.attempts"), 2);
+}
+
 TEST_P(RelayBadDay, WithoutAStreamEventsWaitUntilThereIsOne) {
   if (GetParam() == Kind::redis) GTEST_SKIP() << "a stream of Redis comes with its first message";
   const Server bare{GetParam()};

@@ -1,5 +1,6 @@
-"""example_test.py SOURCE PROGRAM SLUICE nats|redis: the example runs unchanged through a broker, with a daemon that relays;
-then the relay is turned back and it runs without."""
+"""example_test.py SOURCE PROGRAM SLUICE nats|redis|identity: the example runs unchanged through a broker, with a daemon that
+relays; then the relay is turned back and it runs without. identity: NATS with client certificates and a credentials file, for
+the daemon, the library and a sink."""
 import json
 import os
 import socket
@@ -10,6 +11,7 @@ import urllib.request
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import nats_identity
 from fresh_database import FreshDatabase
 
 
@@ -35,6 +37,34 @@ def start_broker(kind, folder):
     while not answers(port):
         process.poll()
     return process, f"{kind}://127.0.0.1:{port}"
+
+
+def start_guarded(folder):
+    """Lets in who has a certificate and credentials, and has a name that no URL has."""
+    port, folder = free_port(), Path(folder)
+    nats_identity.make(folder)
+    settings = folder / "nats.conf"
+    settings.write_text(f'listen: "127.0.0.1:{port}"\njetstream {{ store_dir: "{folder}/data" }}\n'
+                        f'tls {{ cert_file: "{folder}/named.pem", key_file: "{folder}/named.key", ca_file: "{folder}/ca.pem", '
+                        f'verify: true }}\n' + (folder / "operator.conf").read_text())
+    process = subprocess.Popen(["nats-server", "-c", settings], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not answers(port):
+        process.poll()
+    environment = {"SLUICE_BROKER_CREDENTIALS": f"{folder}/app.creds", "SLUICE_BROKER_TLS_CA": f"{folder}/ca.pem",
+                   "SLUICE_BROKER_TLS_CERT": f"{folder}/client.pem", "SLUICE_BROKER_TLS_KEY": f"{folder}/client.key",
+                   "SLUICE_BROKER_TLS_SERVER_NAME": "bus.example.com"}
+    return process, f"tls://127.0.0.1:{port}", environment
+
+
+def check_sink(binary, environment, folder, url):
+    """Its subject is one that the relay's stream takes."""
+    config = Path(folder) / "sinks.toml"
+    config.write_text(f'[sinks.bus]\nkind = "nats"\nurls = ["{url}"]\nsubject = "sluice.bus.{{type}}"\n'
+                      f'credentials_file = "{folder}/app.creds"\ntls_ca = "{folder}/ca.pem"\ntls_cert = "{folder}/client.pem"\n'
+                      f'tls_key = "{folder}/client.key"\ntls_server_name = "bus.example.com"\n')
+    said = sluice(binary, environment, "sink", "test", "bus", "--config", str(config))
+    if "sluice.bus.sluice.test" not in said:
+        sys.exit(f"the sink: {said}")
 
 
 def promised_output(source):
@@ -70,9 +100,14 @@ def check_daemon(port):
 def main():
     source, program, binary, kind = Path(sys.argv[1]), *sys.argv[2:]
     with tempfile.TemporaryDirectory() as folder, FreshDatabase(binary, f"relay_{kind}") as database:
-        server, url = start_broker(kind, folder)
+        guarded = kind == "identity"
+        if guarded:
+            kind = "nats"
+            server, url, identity = start_guarded(folder)
+        else:
+            (server, url), identity = start_broker(kind, folder), {}
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("SLUICE_", "DATABASE_URL"))}
-        environment |= {"SLUICE_STORE": database.url, "SLUICE_BROKER": url, "SLUICE_ACTOR": "test", "HOME": folder}
+        environment |= {"SLUICE_STORE": database.url, "SLUICE_BROKER": url, "SLUICE_ACTOR": "test", "HOME": folder} | identity
         port = free_port()
         daemon = subprocess.Popen([binary, "serve", "--listen", f"127.0.0.1:{port}"], env=environment,
                                   stderr=subprocess.PIPE, text=True)
@@ -88,6 +123,8 @@ def main():
                          " effects of 3")
             sluice(binary, environment, "doctor")
             check_daemon(port)
+            if guarded:
+                check_sink(binary, environment, folder, url)
             sluice(binary, environment, "ladder", "relay", "--back", "--reason", "a test")
             run_example(source, program, environment)
             relayed = database.sql("select count(*) from core.outbox where claimed_by like '%/relay:%'")

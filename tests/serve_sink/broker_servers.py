@@ -57,11 +57,15 @@ class Nats(Server):
                     raise SystemExit("NATS hung up")
             return json.loads(stream.read(int(line.split()[-1])))
 
-    def prepare(self):
-        stream = {"name": "EVENTS", "subjects": ["events.>"], "storage": "file"}
-        answer = self.request("$JS.API.STREAM.CREATE.EVENTS", json.dumps(stream))
+    def stream(self, verb, **settings):
+        """CREATE, UPDATE or DELETE, as an operator would."""
+        wanted = {"name": "EVENTS", "subjects": ["events.>"], "storage": "file", "discard": "new"} | settings
+        answer = self.request(f"$JS.API.STREAM.{verb}.EVENTS", "" if verb == "DELETE" else json.dumps(wanted))
         if "error" in answer:
             raise SystemExit(answer)
+
+    def prepare(self):
+        self.stream("CREATE")
 
     def count(self):
         return self.request("$JS.API.STREAM.INFO.EVENTS")["state"]["messages"]

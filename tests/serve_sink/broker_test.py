@@ -1,5 +1,6 @@
 """broker_test.py SLUICE nats|redis: a sink on a real broker in the daemon. The broker is away at the start and comes, is
-killed while events flow and comes back, has no stream, refuses what is too large; nothing is lost and nothing comes twice."""
+killed while events flow and comes back, has no stream, refuses what is too large, is full, loses its stream; no event is lost
+and none comes twice."""
 import json
 import os
 import subprocess
@@ -129,6 +130,29 @@ def too_large(daemon, server):
     expect(server.count(), before, "messages")
 
 
+def full(daemon, server):
+    before = server.count()
+    server.stream("UPDATE", max_msgs=before)
+    ids = [daemon.publish(number) for number in range(2000, 2010)]
+    seen = daemon.wait(lambda sink: "broker_full" in sink["last_error"])
+    expect("raise its limits" in seen["last_error"], True, f"what to do in {seen['last_error']!r}")
+    expect(server.count(), before, "messages in a full stream")
+    server.stream("UPDATE")
+    for event_id in ids:
+        daemon.wait_for_event(event_id, "delivered")
+    expect(server.count(), before + 10, "messages after the stream was made larger")
+
+
+def deleted(daemon, server):
+    server.stream("DELETE")
+    ids = [daemon.publish(number) for number in range(3000, 3010)]
+    daemon.wait(lambda sink: "no_stream" in sink["last_error"])
+    server.prepare()
+    for event_id in ids:
+        daemon.wait_for_event(event_id, "delivered")
+    expect(server.count(), 10, "messages after the stream was made anew")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         server = broker(KIND)
@@ -139,12 +163,15 @@ def main():
         sent_again(daemon, server)
         if KIND == "nats":  # redis-server has no smaller limit than what Sluice takes
             too_large(daemon, server)
+            full(daemon, server)
+            deleted(daemon, server)
         trial = daemon.call("v1/sinks/bus/test", {})
         expect(trial["ok"], True, f"the trial delivery {trial}")
         expect("events.sluice.test" in trial["detail"], True, f"where it went: {trial}")
         daemon.stop()
         server.kill()
-    print(f"{KIND}: away, killed, too large; nothing lost, nothing twice")
+    bad_days = "away, killed" + (", too large, full, without its stream" if KIND == "nats" else "")
+    print(f"{KIND}: {bad_days}; nothing lost, nothing twice")
 
 
 main()

@@ -1,7 +1,9 @@
 #include "tests/support/broker_server.hpp"
 
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -69,6 +71,41 @@ std::string NatsServer::write_settings(const std::string& settings) const {
   file << "listen: \"127.0.0.1:" << port_ << "\"\njetstream { store_dir: \"" << folder_.file("data") << "\" }\n"
        << settings << '\n';
   return folder_.file("nats.conf");
+}
+
+std::string ask_jetstream(int port, const std::string& request, const std::string& body) {
+  const int connection = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  const std::string said = "CONNECT {\"verbose\":false}\r\nSUB answer 1\r\nPUB $JS.API." + request + " answer " +
+                           std::to_string(body.size()) + "\r\n" + body + "\r\n";
+  std::string heard;
+  if (::connect(connection, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::send(connection, said.data(), said.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(said.size())) {
+    ::close(connection);
+    throw std::runtime_error("nats-server does not take a request");
+  }
+  // MSG answer 1 17\r\n and so many bytes.
+  std::array<char, 4096> bytes{};
+  while (true) {
+    const std::size_t head = heard.find("MSG answer 1 ");
+    const std::size_t end = head == std::string::npos ? head : heard.find("\r\n", head);
+    if (end != std::string::npos) {
+      const std::size_t size = std::stoul(heard.substr(head + 13, end - head - 13));
+      if (heard.size() >= end + 2 + size) {
+        ::close(connection);
+        return heard.substr(end + 2, size);
+      }
+    }
+    const ssize_t count = ::recv(connection, bytes.data(), bytes.size(), 0);
+    if (count <= 0) {
+      ::close(connection);
+      throw std::runtime_error("nats-server hung up: " + heard);
+    }
+    heard.append(bytes.data(), static_cast<std::size_t>(count));
+  }
 }
 
 RedisServer::RedisServer(const std::vector<std::string>& settings, int port)

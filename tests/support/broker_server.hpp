@@ -57,6 +57,10 @@ class NatsServer {
   BrokerProcess process_;
 };
 
+/// What JetStream of the server on this port answers to an operator's request, `STREAM.DELETE.SLUICE`, over NATS' own
+/// text protocol: without the adapter that is tested.
+std::string ask_jetstream(int port, const std::string& request, const std::string& body = "");
+
 class RedisServer {
  public:
   /// `settings` as the command line takes them: {"--requirepass", "hush"}. Appends every write to its file at once

@@ -99,4 +99,11 @@ class TcpGate {
   std::jthread thread_;
 };
 
+/// A URL of a server on loopback: its port, and the same URL through a gate.
+inline int port_of(const std::string& url) { return std::stoi(url.substr(url.find("127.0.0.1:") + 10)); }
+inline std::string with_port(const std::string& url, int port) {
+  const std::size_t host = url.find("127.0.0.1:") + 10;
+  return url.substr(0, host) + std::to_string(port) + url.substr(url.find('/', host));
+}
+
 }  // namespace sluice::test

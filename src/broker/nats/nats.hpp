@@ -56,7 +56,6 @@ class NatsLink {
 
  private:
   Result<NatsConnection> connect() const;
-  [[nodiscard]] Error refused(natsStatus status) const;
 
   const BrokerOptions options_;
   std::mutex mutex_;  // guards the rest; not held while somebody connects
@@ -66,6 +65,15 @@ class NatsLink {
   std::optional<Error> last_error_;
   std::chrono::steady_clock::time_point failed_at_{};
 };
+
+// ---- log in (nats_login.cpp): who we are, TLS, and what a refusal means
+
+/// A status of setting an option: no message is at fault, so an error may always be tried again.
+Result<void> settled_option(natsStatus status);
+/// Identity and TLS. Files are read here, for each connection anew; one that is of no use is named.
+Result<void> set_login(natsOptions* to, const BrokerOptions& from);
+/// Why there is no connection.
+Error refused_connection(natsStatus status, const BrokerOptions& options);
 
 /// False once it broke: answers to what was sent before do not come any more.
 bool is_up(const NatsConnection& connection);

@@ -35,6 +35,8 @@ void read_stream(const jsStreamInfo& info, BrokerFacts& facts) {
   facts.messages = static_cast<std::int64_t>(info.State.Msgs);
   facts.bytes = static_cast<std::int64_t>(info.State.Bytes);
   if (config.MaxMsgSize > 0 && config.MaxMsgSize < facts.max_message_bytes) facts.max_message_bytes = config.MaxMsgSize;
+  if (config.MaxMsgs > 0) facts.max_messages = config.MaxMsgs;
+  if (config.MaxBytes > 0) facts.max_bytes = config.MaxBytes;
   facts.duplicate_window = duration_cast<Duration>(nanoseconds{config.Duplicates});
   if (config.MaxAge > 0) facts.max_age = duration_cast<Duration>(nanoseconds{config.MaxAge});
   facts.storage = config.Storage == js_MemoryStorage ? "memory" : "file";

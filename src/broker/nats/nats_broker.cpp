@@ -1,6 +1,7 @@
 #include "broker/nats/nats_broker.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <utility>
 
@@ -67,6 +68,11 @@ Result<std::unique_ptr<Broker>> open_nats(BrokerOptions options) {
   }
   if (options.tls_cert.empty() != options.tls_key.empty()) {
     return invalid("tls_cert", "tls_cert and tls_key go together; give both or neither");
+  }
+  const std::array ways{!options.user.empty(), !options.token.empty(), !options.credentials_file.empty()};
+  if (std::count(ways.begin(), ways.end(), true) > 1) {
+    return invalid(options.credentials_file.empty() ? "token" : "credentials_file",
+                   "there are several ways to log in; give user and password, a token, or a credentials file");
   }
   return std::unique_ptr<Broker>{std::make_unique<NatsBroker>(std::move(options))};
 }

@@ -19,6 +19,8 @@ using std::chrono::nanoseconds;
 constexpr milliseconds kLeastExpiry{200};
 // After its end a request's own end should have been told; then it is taken for lost.
 constexpr milliseconds kExpiryGrace{500};
+// One may be lost with a leader; after so many in a row nobody is there to answer.
+constexpr int kUnanswered = 2;
 
 // One durable consumer, and what it has been asked for.
 struct Lane {
@@ -27,6 +29,8 @@ struct Lane {
   std::uint64_t request = 0;    // the number of the latest
   std::size_t outstanding = 0;  // of it: messages that may still come
   Clock::time_point expires_at{};
+  int unanswered = 0;    // requests in a row whose end was not told either
+  bool deleted = false;  // the server has said so
 };
 
 // `$JS.ACK.<stream>.<consumer>.<delivered>.…`; newer servers put domain and account behind `ACK`.
@@ -99,6 +103,10 @@ class NatsConsumer final : public Consumer {
         if (messages.empty()) return ready.error();
         break;
       }
+      if (std::any_of(lanes_.begin(), lanes_.end(), is_gone)) {
+        if (messages.empty()) return gone();
+        break;
+      }
       SLUICE_CHECK(ask(most - messages.size(), expiry_until(deadline)));
       const auto left = duration_cast<milliseconds>(deadline - Clock::now());
       const auto glance = messages.empty() ? std::clamp(left, milliseconds{0}, kNatsGlance) : milliseconds{0};
@@ -161,6 +169,9 @@ class NatsConsumer final : public Consumer {
     return {ErrorCode::not_found, Retry::safe, "the consumer is gone from its stream, or has no leader yet", {}, {}};
   }
 
+  // A consumer ends each request, and tells those that it has when it is deleted. Whoever asks it later hears nothing.
+  static bool is_gone(const Lane& lane) { return lane.deleted || lane.unanswered >= kUnanswered; }
+
   // A subscription on a connection that is up. What was asked for on an earlier one is lost with it.
   Result<void> listen() {
     SLUICE_TRY(const NatsConnection connection, link_->connected());
@@ -173,15 +184,20 @@ class NatsConsumer final : public Consumer {
     natsSubscription_SetPendingLimits(raw, -1, -1);
     connection_ = connection;
     for (Lane& lane : lanes_) lane.outstanding = 0;
+    for (Lane& lane : lanes_) lane.unanswered = 0;
     return {};
   }
 
   // Every lane has one request under way: that without a key for all that are wanted, a shard for one.
   Result<void> ask(std::size_t wanted, Duration expiry) {
     const auto now = Clock::now();
+    int unread = 0;
+    const bool all_was_read =
+        natsSubscription_GetPending(subscription_.get(), &unread, nullptr) == NATS_OK && unread == 0;
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
       Lane& lane = lanes_[i];
       if (lane.outstanding > 0 && now < lane.expires_at + kExpiryGrace) continue;
+      if (lane.outstanding > 0 && all_was_read) ++lane.unanswered;
       ++lane.request;
       lane.outstanding = lane.shard ? 1 : wanted;
       lane.expires_at = now + expiry;
@@ -206,6 +222,7 @@ class NatsConsumer final : public Consumer {
     for (Lane& lane : lanes_) {
       if (lane.durable != ack->consumer) continue;
       taken.shard = lane.shard;
+      lane.unanswered = 0;
       if (lane.outstanding > 0) --lane.outstanding;
     }
     taken.address = natsMsg_GetSubject(raw);
@@ -224,7 +241,13 @@ class NatsConsumer final : public Consumer {
     const std::string_view number = tokens[tokens.size() - 2];
     std::size_t at = lanes_.size();
     std::from_chars(number.data(), number.data() + number.size(), at);
-    if (at < lanes_.size() && std::to_string(lanes_[at].request) == tokens.back()) lanes_[at].outstanding = 0;
+    if (at >= lanes_.size()) return;
+    Lane& lane = lanes_[at];
+    lane.unanswered = 0;
+    const char* why = nullptr;
+    lane.deleted = lane.deleted || (natsMsgHeader_Get(message, "Description", &why) == NATS_OK &&
+                                    std::string_view{why}.find("Consumer Deleted") != std::string_view::npos);
+    if (std::to_string(lane.request) == tokens.back()) lane.outstanding = 0;
   }
 
   // What came and nobody fetched goes to the others at once.

@@ -1,9 +1,7 @@
 #include "broker/nats/nats.hpp"
 
-#include <algorithm>
 #include <vector>
 
-#include "core/redact.hpp"
 #include "core/try.hpp"
 #include "core/words.hpp"
 
@@ -24,42 +22,7 @@ constexpr std::int64_t kRequestMs = 5'000;
 // libnats' own handler writes to standard error.
 void ignore_error(natsConnection*, natsSubscription*, natsStatus, void*) {}
 
-const char* text_or_null(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }
-
-natsStatus set_identity(natsOptions* to, const BrokerOptions& from) {
-  natsStatus status = natsOptions_SetName(to, from.client_name.c_str());
-  if (status == NATS_OK && !from.user.empty()) {
-    status = natsOptions_SetUserInfo(to, from.user.c_str(), from.password.c_str());
-  }
-  if (status == NATS_OK && !from.token.empty()) status = natsOptions_SetToken(to, from.token.c_str());
-  if (status == NATS_OK && !from.credentials_file.empty()) {
-    status = natsOptions_SetUserCredentialsFromFiles(to, from.credentials_file.c_str(), nullptr);
-  }
-  return status;
-}
-
-bool is_tls(const BrokerOptions& options) {
-  return !options.tls_ca.empty() || !options.tls_cert.empty() ||
-         std::any_of(options.urls.begin(), options.urls.end(),
-                     [](const std::string& url) { return url.starts_with("tls://"); });
-}
-
-natsStatus set_tls(natsOptions* to, const BrokerOptions& from) {
-  if (!is_tls(from)) return NATS_OK;
-  natsStatus status = natsOptions_SetSecure(to, true);
-  if (status == NATS_OK && !from.tls_ca.empty()) {
-    status = natsOptions_LoadCATrustedCertificates(to, from.tls_ca.c_str());
-  }
-  if (status == NATS_OK && !from.tls_cert.empty()) {
-    status = natsOptions_LoadCertificatesChain(to, from.tls_cert.c_str(), text_or_null(from.tls_key));
-  }
-  if (status == NATS_OK && !from.tls_server_name.empty()) {
-    status = natsOptions_SetExpectedHostname(to, from.tls_server_name.c_str());
-  }
-  return status;
-}
-
-natsStatus set_all(natsOptions* to, const BrokerOptions& from) {
+Result<void> set_all(natsOptions* to, const BrokerOptions& from) {
   std::vector<const char*> urls;
   urls.reserve(from.urls.size());
   for (const std::string& url : from.urls) urls.push_back(url.c_str());
@@ -73,9 +36,8 @@ natsStatus set_all(natsOptions* to, const BrokerOptions& from) {
   if (status == NATS_OK) status = natsOptions_SetMaxPingsOut(to, kPingsOut);
   if (status == NATS_OK) status = natsOptions_SetFailRequestsOnDisconnect(to, true);
   if (status == NATS_OK) status = natsOptions_SetErrorHandler(to, ignore_error, nullptr);
-  if (status == NATS_OK) status = set_identity(to, from);
-  if (status == NATS_OK) status = set_tls(to, from);
-  return status;
+  SLUICE_CHECK(settled_option(status));
+  return set_login(to, from);
 }
 
 ErrorCode code_of(natsStatus status) {
@@ -122,38 +84,15 @@ Error error_of(natsStatus status, jsErrCode code, std::string_view doing) {
   return error;
 }
 
-Error NatsLink::refused(natsStatus status) const {
-  std::vector<std::string> shown;
-  for (const std::string& url : options_.urls) shown.push_back(redact_address(url));
-  const std::string servers = joined(shown, ", ");
-  if (status == NATS_CONNECTION_AUTH_FAILED) {
-    return {ErrorCode::forbidden,
-            Retry::safe,
-            "NATS at " + servers + " refuses these credentials",
-            {},
-            "check user and password, token or credentials file"};
-  }
-  const char* detail = nats_GetLastError(nullptr);
-  std::string reason = lower_case(natsStatus_GetText(status));
-  if (status == NATS_SSL_ERROR && detail != nullptr) reason += " (" + printable(detail) + ")";
-  return {ErrorCode::unavailable,
-          Retry::safe,
-          "cannot connect to NATS at " + servers + ": " + reason,
-          {},
-          "is nats-server running, and is the URL right?"};
-}
-
 Result<NatsConnection> NatsLink::connect() const {
   natsOptions* raw = nullptr;
-  natsStatus status = natsOptions_Create(&raw);
+  SLUICE_CHECK(settled_option(natsOptions_Create(&raw)));
   const NatsOptions options{raw};
-  if (status == NATS_OK) status = set_all(raw, options_);
-  if (status == NATS_OK) {
-    natsConnection* connection = nullptr;
-    status = natsConnection_Connect(&connection, raw);
-    if (status == NATS_OK) return NatsConnection{connection, natsConnection_Destroy};
-  }
-  return refused(status);
+  SLUICE_CHECK(set_all(raw, options_));
+  natsConnection* connection = nullptr;
+  const natsStatus status = natsConnection_Connect(&connection, raw);
+  if (status == NATS_OK) return NatsConnection{connection, natsConnection_Destroy};
+  return refused_connection(status, options_);
 }
 
 // One caller connects, without the lock: what a server that is away costs, the others need not wait for. Only as long

@@ -117,7 +117,7 @@ Error refusal(NatsLink& link, const PubAck& ack, const OutgoingMessage& message)
   if (ack.code == JSStreamStoreFailedErr || ack.code == JSInsufficientResourcesErr ||
       ack.code == JSStorageResourcesExceededErr || ack.code == JSAccountResourcesExceededErr) {
     error.code = ErrorCode::exhausted;
-    error.hint = "the stream or the server is full: raise max_bytes, or let its consumers catch up";
+    error.hint = "the stream or its server is full: raise its limits; a message that was handled still takes room";
   }
   return error;
 }
