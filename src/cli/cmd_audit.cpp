@@ -162,7 +162,7 @@ std::vector<Command> audit_commands() {
             {"sluice audit list --action 'replay*' --surface mcp -o ndjson", "what agents have replayed"}},
            {},
            {{"--actor", "", "NAME", "who"},
-            {"--surface", "", "NAME", "sql, cli, http, console or mcp"},
+            {"--surface", "", "NAME", "sql, cli, http, console, mcp or daemon"},
             {"--action", "", "ACTION", "exact, or a prefix followed by *"},
             {"--event", "", "UUID", "what was done to one event"},
             {"--since", "", "TIME", "not before: 2h (ago) or 2026-04-25T01:43:02Z"},

@@ -150,6 +150,17 @@ std::vector<std::string_view> gauge_names() {
   return names;
 }
 
+/// `backlog, lag, … or sink`
+std::string what_help() {
+  std::string text;
+  const std::size_t last = std::size(ops::kGauges) - 1;
+  for (std::size_t place = 0; place <= last; ++place) {
+    if (place > 0) text += place == last ? " or " : ", ";
+    text += ops::kGauges[place].name;
+  }
+  return text;
+}
+
 /// `from this value on; default: backlog 1000, lag 30s, …`
 std::string threshold_help(std::string_view state, double ops::Gauge::*level) {
   std::string text = std::string{state} + " from this value on; default: ";
@@ -175,6 +186,7 @@ std::vector<Command> doctor_commands() {
 }
 
 std::vector<Command> check_commands() {
+  static const std::string what = what_help();
   static const std::string warn_help = threshold_help("warning", &ops::Gauge::warn);
   static const std::string crit_help = threshold_help("critical", &ops::Gauge::crit);
   return {{{"check"},
@@ -182,7 +194,7 @@ std::vector<Command> check_commands() {
            {{"sluice check lag --warn 30s --crit 5m", "how late the workers are"},
             {"sluice check backlog --warn 1000 --crit 10000", ""},
             {"sluice check dlq --nagios", "exit 0, 1, 2 or 3, as monitoring plugins do"}},
-           {{"WHAT", "backlog, lag, dlq, notify, listener or generation", true, gauge_names()}},
+           {{"WHAT", what, true, gauge_names()}},
            {{"--warn", "", "VALUE", warn_help},
             {"--crit", "", "VALUE", crit_help},
             {"--nagios", "", "", "exit 0 ok, 1 warning, 2 critical, 3 unknown"}},

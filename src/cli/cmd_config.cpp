@@ -97,8 +97,9 @@ Result<Exit> validate_config(Session& session) {
   const config::Declarations& declared = config->declared;
   if (declared.missing) return *declared.missing;
   if (session.format() == Format::table) {
-    session.out() << printable(settings.file.value_or("no file"))
-                  << " is valid: " << counted(std::ssize(declared.sinks), "sink") << ", "
+    session.out() << (settings.file ? printable(*settings.file) + " is valid: "
+                                    : "there is no configuration file; the settings are valid: ")
+                  << counted(std::ssize(declared.sinks), "sink") << ", "
                   << counted(std::ssize(declared.subscriptions), "subscription") << ", "
                   << counted(std::ssize(declared.hooks), "hook") << ", "
                   << counted(std::ssize(declared.tokens), "token") << '\n';

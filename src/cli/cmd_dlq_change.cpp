@@ -179,6 +179,7 @@ Result<Exit> dry_run(Session& session, const Session::Opened& opened, const Chan
     if (forecast.preview) show_preview(session, *forecast.preview, forecast.count);
     session.out() << forecast.count << '\n';
   }
+  tell(session, forecast.overlaps);
   session.note("dry run: would " + verb_of(request.bulk.kind) + ' ' + counted(forecast.count, "event"));
   return Exit::ok;
 }

@@ -308,7 +308,7 @@ std::vector<Command> event_commands() {
        "tell the story of one event: envelope, state, timeline, attempts, handlers, history, audit",
        {{"sluice event show 0196b2f1-7c1e-7a3b-9d2e-5f6a7b8c9d0e", ""},
         {"sluice event show 0196b2f1-7c1e-7a3b-9d2e-5f6a7b8c9d0e -o json", "the whole record"}},
-       {{"ID", "event id"}},
+       {{"ID", "event id, or its first 8 digits or more"}},
        {},
        false,
        false,

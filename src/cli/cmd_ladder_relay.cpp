@@ -7,6 +7,7 @@
 #include "cli/session.hpp"
 #include "cli/table.hpp"
 #include "core/try.hpp"
+#include "core/words.hpp"
 #include "ops/relay.hpp"
 
 namespace sluice::cli {
@@ -58,7 +59,7 @@ Result<Exit> turn_back(RelayCommand& command) {
     session.adapters().interruption->arm();
     SLUICE_TRY(auto view, ops::relay_back(*command.opened.store, *command.broker, command.settings(), command.actor()));
     while (view.relay.state == store::RelayState::draining && (!view.broker || !view.is_drained())) {
-      session.note(view.trouble.empty() ? std::to_string(view.waiting + view.unsettled) + " messages left"
+      session.note(view.trouble.empty() ? counted(view.waiting + view.unsettled, "message") + " left"
                                         : "cannot ask the broker: " + view.trouble);
       if (session.adapters().interruption->wait_for(kBetweenLooks)) {
         session.note("interrupted: nothing is claimed until it is run again, or `sluice ladder relay " +

@@ -42,7 +42,7 @@ ops::MoveHost host_of(const Session& session) {
       session.note("waiting for " + counted(progress.total, "event") + " in flight");
     } else {
       session.note(progress.phase + ": " + progress.table + ", " + std::to_string(progress.done) + " of " +
-                   std::to_string(progress.total) + " slices");
+                   counted(progress.total, "slice"));
     }
   };
   return host;

@@ -10,6 +10,7 @@
 #include "cli/table.hpp"
 #include "core/json_object.hpp"
 #include "core/try.hpp"
+#include "core/words.hpp"
 #include "ops/event_json.hpp"
 #include "ops/event_story.hpp"
 #include "ops/event_watch.hpp"
@@ -92,7 +93,7 @@ Exit tell(const Session& session, const ops::Awaited& awaited, Duration timeout)
       session.note("delivered");
       return Exit::ok;
     case Ending::failed:
-      session.note("failed after " + std::to_string(event.attempts) + " attempts: " + event.last_error.value_or(""));
+      session.note("failed after " + counted(event.attempts, "attempt") + ": " + event.last_error.value_or(""));
       return Exit::failed;
     case Ending::timed_out:
       session.note("still " + std::string{name(event.status)} + " after " + to_text(timeout) +

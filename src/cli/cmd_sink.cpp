@@ -54,7 +54,7 @@ Result<void> print_sink(const Session& session, store::Administering& store, con
                               {"by", sink.changed_by},
                               {"reason", sink.reason},
                               {"circuit open since", time(sink.opened_at)},
-                              {"next try at", time(sink.open_until)},
+                              {"tried again from", time(sink.open_until)},
                               {"because", sink.open_reason},
                               {"subscriptions", joined(sink.declared.handlers, " ")},
                               {"declared", clock_text(sink.declared_at)}});

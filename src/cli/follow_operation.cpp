@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <ostream>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/flags.hpp"
@@ -30,7 +32,11 @@ class ProgressLine {
     const OperationCounts& counts = operation.progress.counts;
     if (bar_) return draw(operation, now);
     if (settled(counts) < next_note_ && operation.progress.state == last_) return;
-    session_.note(progress_text(operation));
+    // The last step may only have found that it is over.
+    if (std::string text = progress_text(operation); text != told_) {
+      session_.note(text);
+      told_ = std::move(text);
+    }
     last_ = operation.progress.state;
     next_note_ = settled(counts) + std::max<std::int64_t>(counts.total / 10, 1);
   }
@@ -53,6 +59,7 @@ class ProgressLine {
   bool bar_;
   bool drawn_ = false;
   std::int64_t next_note_ = 1;
+  std::string told_;
   OperationState last_ = OperationState::running;
 };
 

@@ -92,7 +92,7 @@ std::string overview() {
   append_examples(out, {{"sluice serve", "deliver events of the embedded store until stopped"},
                         {"sluice publish demo.hello --data '{\"n\":1}'", "store one event and print its id"},
                         {"sluice event show ID", "what happened to it"},
-                        {"sluice status --store postgres://app@db/app", "the same, on PostgreSQL"}});
+                        {"sluice status --store postgres://app@db/app", "what waits and what failed, on PostgreSQL"}});
   append_commands(out, {});
   append_flags(out, "Global flags", global_options());
   out +=

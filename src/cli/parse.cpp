@@ -139,9 +139,10 @@ class Parser {
       }
       const auto& choices = expected[at].choices;
       if (!choices.empty() && std::find(choices.begin(), choices.end(), given[at]) == choices.end()) {
+        const std::string meant = suggestion(given[at], choices);
         return usage(std::string{expected[at].name},
                      "unknown " + std::string{expected[at].name} + ' ' + in_backticks(given[at]) +
-                         suggestion(given[at], choices),
+                         (meant.empty() ? "; give " + std::string{expected[at].help} : meant),
                      see_help());
       }
     }

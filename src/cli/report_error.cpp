@@ -11,8 +11,8 @@ namespace sluice::cli {
 namespace {
 
 // What the use cases call the fields of a change; the command line knows them as flags or arguments.
-constexpr std::array<std::string_view, 7> kFields{"reason", "rate",  "canary",     "stop_percent",
-                                                  "note",   "token", "fingerprint"};
+constexpr std::array<std::string_view, 8> kFields{"reason", "rate",  "canary",      "stop_percent",
+                                                  "note",   "token", "fingerprint", "cursor"};
 
 std::string in_case(std::string_view field, bool upper) {
   std::string text{field};

@@ -47,6 +47,8 @@ std::vector<std::string_view> actions_of(const store::EventRecord& event) {
   switch (event.status) {
     case Status::pending:
       if (deleted) return {"restore"};
+      // What is due already would not run any sooner.
+      if (!event.retry_after && event.progress.empty()) return {"reschedule", "cancel"};
       return {"run_now", "reschedule", "cancel"};
     case Status::failed:
       if (deleted) return {"restore"};

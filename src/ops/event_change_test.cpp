@@ -34,6 +34,8 @@ class EventChangeTest : public testing::Test {
 
 TEST_F(EventChangeTest, ActionsFollowTheState) {
   store::EventRecord event{.envelope = EventEnvelope::trusted({})};
+  EXPECT_THAT(actions_of(event), ElementsAre("reschedule", "cancel")) << "it is due";
+  event.retry_after = Timestamp{};
   EXPECT_THAT(actions_of(event), ElementsAre("run_now", "reschedule", "cancel"));
   event.status = Status::in_flight;
   EXPECT_THAT(actions_of(event), IsEmpty());

@@ -67,6 +67,29 @@ Result<void> check_range(const std::string& setting, int value, int most) {
   return invalid(setting, setting + " must be a whole number from 0 to " + std::to_string(most));
 }
 
+using UnderWay = std::vector<store::OperationRecord>;
+
+Result<UnderWay> operations_under_way(store::Administering& store) {
+  constexpr int kLookedAt = 50;
+  SLUICE_TRY(auto found, store.operations(kLookedAt));
+  std::erase_if(found, [](const store::OperationRecord& operation) {
+    const OperationState state = operation.progress.state;
+    return state != OperationState::running && state != OperationState::paused;
+  });
+  return found;
+}
+
+/// What a filter names, among the events that they would take next.
+Result<std::vector<Overlap>> overlaps_with(store::Administering& store, const store::EventFilter& filter) {
+  std::vector<Overlap> overlaps;
+  SLUICE_TRY(const auto others, operations_under_way(store));
+  for (const store::OperationRecord& other : others) {
+    SLUICE_TRY(const auto shared, store.count_dead_ahead(other.id, filter, kOverlapLook));
+    if (shared > 0) overlaps.push_back({other.id, other.filter, shared});
+  }
+  return overlaps;
+}
+
 Result<BulkForecast> forecast_query(store::Administering& store, const BulkRequest& request,
                                     const ContractSet* contracts) {
   SLUICE_CHECK(check_settings(request.settings));
@@ -75,6 +98,9 @@ Result<BulkForecast> forecast_query(store::Administering& store, const BulkReque
   SLUICE_TRY(const auto counted, store.count_dead(filter, kForecastCap));
   forecast.count = counted;
   forecast.capped = counted >= kForecastCap;
+  if (counted > 0) {
+    SLUICE_TRY(forecast.overlaps, overlaps_with(store, filter));
+  }
   if (request.kind != OperationKind::replay) return forecast;
   SLUICE_TRY(const auto generation, target_generation(store, request));
   forecast.to_generation = generation;
@@ -127,7 +153,10 @@ Result<store::OperationRecord> find_operation(store::Administering& store, const
 
 Result<void> check_operation_id(std::string_view given, std::string_view field) {
   if (id_digits(given, field)) return {};
-  return Uuid::parse(given, field).error();
+  const std::string name{field};
+  return invalid(name, name + ": `" + std::string{given.substr(0, 64)} +
+                           "` is not an operation id: give a UUID, or its first " + std::to_string(kShortestId) +
+                           " digits or more");
 }
 
 Result<Uuid> whole_operation_id(store::Administering& store, std::string_view given, std::string_view field) {
@@ -202,7 +231,8 @@ Result<BulkForecast> forecast_bulk(store::Administering& store, const BulkReques
   at_once.valid_for = Duration{1};
   SLUICE_TRY(auto plan, plan_bulk(store, at_once, actor, entropy, contracts));
   const store::OperationRecord& operation = plan.operation;
-  return BulkForecast{operation.progress.counts.total, false, operation.to_generation, std::move(plan.preview)};
+  return BulkForecast{operation.progress.counts.total, false, operation.to_generation, std::move(plan.preview),
+                      std::move(plan.overlaps)};
 }
 
 std::string to_json(const store::OperationRecord& operation, std::optional<Timestamp> now) {
@@ -278,6 +308,7 @@ std::string to_json(const BulkForecast& forecast, OperationKind kind) {
   object.boolean("dry_run", true).text("kind", name(kind)).number("count", forecast.count);
   object.boolean("capped", forecast.capped);
   add_number(object, "to_generation", forecast.to_generation);
+  add_overlaps(object, forecast.overlaps);
   return object.raw("preview", forecast.preview ? to_json(*forecast.preview) : "null").str();
 }
 
@@ -286,15 +317,17 @@ std::string to_json(const BulkForecast& forecast, OperationKind kind) {
 namespace {
 
 constexpr int kItemsAtOnce = 1000;
-constexpr int kOperationsLookedAt = 50;
 // Before that an average says nothing.
 constexpr Duration kShortest = std::chrono::seconds{1};
 
-/// The events of an operation that have no outcome yet, among the first kOverlapLook of its set.
-Result<std::set<Uuid>> open_events(store::Administering& store, const Uuid& id) {
+/// The events of an operation that have no outcome yet, among kOverlapLook of its set. They begin where it is: what it
+/// took before has its outcome, but for a few that lag behind.
+Result<std::set<Uuid>> open_events(store::Administering& store, const store::OperationRecord& operation) {
   std::set<Uuid> open;
-  for (std::int64_t after = 0; after < kOverlapLook;) {
-    SLUICE_TRY(const auto items, store.operation_items(id, kItemsAtOnce, after));
+  const OperationCounts& counts = operation.progress.counts;
+  const std::int64_t from = counts.taken - counts.in_flight();
+  for (std::int64_t after = from; after - from < kOverlapLook;) {
+    SLUICE_TRY(const auto items, store.operation_items(operation.id, kItemsAtOnce, after));
     for (const store::OperationItem& item : items) {
       if (item.state == "waiting" || item.state == "in_flight") open.insert(item.event_id);
     }
@@ -329,17 +362,12 @@ OperationPace pace_of(const store::OperationRecord& operation, Timestamp now) {
 Result<std::vector<Overlap>> overlaps_of(store::Administering& store, const store::OperationRecord& operation) {
   std::vector<Overlap> overlaps;
   if (operation.progress.state != OperationState::planned) return overlaps;
-  SLUICE_TRY(const auto others, store.operations(kOperationsLookedAt));
-  std::optional<std::set<Uuid>> own;
+  SLUICE_TRY(const auto others, operations_under_way(store));
+  if (others.empty()) return overlaps;
+  SLUICE_TRY(const auto own, open_events(store, operation));
   for (const store::OperationRecord& other : others) {
-    const OperationState state = other.progress.state;
-    const bool alive = state == OperationState::running || state == OperationState::paused;
-    if (!alive || other.id == operation.id) continue;
-    if (!own) {
-      SLUICE_TRY(own, open_events(store, operation.id));
-    }
-    SLUICE_TRY(const auto theirs, open_events(store, other.id));
-    const auto shared = std::count_if(own->begin(), own->end(), [&](const Uuid& id) { return theirs.contains(id); });
+    SLUICE_TRY(const auto theirs, open_events(store, other));
+    const auto shared = std::count_if(own.begin(), own.end(), [&](const Uuid& id) { return theirs.contains(id); });
     if (shared > 0) overlaps.push_back({other.id, other.filter, shared});
   }
   return overlaps;
@@ -348,7 +376,7 @@ Result<std::vector<Overlap>> overlaps_of(store::Administering& store, const stor
 std::string in_words(const Overlap& overlap) {
   return counted(overlap.events, "event") + (overlap.events == 1 ? " is" : " are") + " also in operation " +
          overlap.operation_id.to_string() + (overlap.filter.empty() ? "" : " (" + overlap.filter + ")") +
-         ", which is under way: whichever comes first replays them, the other skips them";
+         ", which is under way: whichever comes first takes them, the other skips them";
 }
 
 }  // namespace sluice::ops

@@ -37,16 +37,17 @@ struct OperationPace {
 };
 OperationPace pace_of(const store::OperationRecord& operation, Timestamp now);
 
-/// Other operations that run or are paused and still have events of this one before them.
+/// Another operation that runs or is paused and still has events of this one before it. A plan that nobody has started
+/// is none: it stands in nobody's way, and whoever starts it is told.
 struct Overlap {
   Uuid operation_id;
   std::string filter;
-  std::int64_t events = 0;  ///< among the first kOverlapLook of each
+  std::int64_t events = 0;  ///< among the next kOverlapLook of that operation, and the first of a plan
 };
 inline constexpr std::int64_t kOverlapLook = 20'000;
 /// Of a plan; none of one that was started: who starts it is to know, before.
 Result<std::vector<Overlap>> overlaps_of(store::Administering& store, const store::OperationRecord& operation);
-/// `12 events are also in operation 0196…, which runs`
+/// `12 events are also in operation 0196…, which is under way: …`
 std::string in_words(const Overlap& overlap);
 
 struct BulkPlan {
@@ -65,6 +66,7 @@ struct BulkForecast {
   bool capped = false;
   std::optional<Generation> to_generation;
   std::optional<ReplayPreview> preview;  ///< of a replay that has events
+  std::vector<Overlap> overlaps;         ///< as those of the plan would be
 };
 inline constexpr std::int64_t kForecastCap = 1'000'000;
 /// What a plan would hold: a dry run that changes no event. By query it writes nothing at all; events by id, and

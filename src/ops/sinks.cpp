@@ -80,8 +80,9 @@ std::string how_stopped(const store::SinkRecord& sink) {
 std::string since_stopped(const store::SinkRecord& sink) {
   if (sink.state != SinkSwitch::active) return "since " + to_the_second(sink.changed_at) + ": " + sink.reason;
   if (!sink.open_until) return "";
-  return "since " + to_the_second(*sink.opened_at) + ", next try at " + to_the_second(*sink.open_until) + ": " +
-         sink.open_reason;
+  // Nobody tries it without an event: the time may be long past.
+  return "since " + to_the_second(*sink.opened_at) + ", the first event from " + to_the_second(*sink.open_until) +
+         " on tries it again: " + sink.open_reason;
 }
 
 std::string why_stopped(const store::SinkRecord& sink) {

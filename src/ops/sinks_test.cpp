@@ -89,7 +89,7 @@ TEST_F(StoppedSink, AnOpenCircuitIsAWarning) {
   EXPECT_EQ(found().at(0).severity, Severity::warning);
   EXPECT_EQ(found().at(0).title, "sink shop (https://shop.example/***) is resting with an open circuit");
   EXPECT_THAT(found().at(0).detail,
-              AllOf(HasSubstr("since 20"), HasSubstr("Z, next try at 20"), HasSubstr("answered 503")));
+              AllOf(HasSubstr("since 20"), HasSubstr("Z, the first event from 20"), HasSubstr("answered 503")));
   EXPECT_EQ(checked(), 1);
   store.now += seconds{31};
   EXPECT_EQ(state_name(test::must(find_sink(*store, "shop")), store.now), "half_open");

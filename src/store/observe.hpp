@@ -77,6 +77,10 @@ class Observing {
   /// At most `limit` of the dead letters that nobody knows about: of groups that are not acknowledged, and what failed
   /// after its group was.
   virtual Result<std::int64_t> count_unacknowledged(std::int64_t limit) = 0;
+  /// How many of the next `limit` events that this operation would take are dead letters that match. 0 where there is
+  /// no such operation.
+  virtual Result<std::int64_t> count_dead_ahead(const Uuid& operation_id, const EventFilter& filter,
+                                                std::int64_t limit) = 0;
   /// The events whose ids begin with these hexadecimal digits (at most 32, no hyphens), in order; at most `limit`.
   virtual Result<std::vector<Uuid>> ids_from(const std::string& digits, int limit) = 0;
   /// The fingerprints of failures that begin so, each once, in order; at most `limit`.

@@ -85,7 +85,8 @@ TEST_F(CheckCommand, BadThresholdsNameTheFlag) {
   EXPECT_THAT(refused({"backlog", "--warn", "many"}), HasSubstr("--warn must be a whole number like 100, not `many`"));
   EXPECT_THAT(refused({"lag", "--crit", "soon"}), HasSubstr("--crit must be a duration like 30s or 5m, not `soon`"));
   EXPECT_THAT(refused({"dlq", "--warn", "5", "--crit", "4"}), HasSubstr("--crit (4) must not be below --warn (5)"));
-  EXPECT_THAT(refused({"weather"}), HasSubstr("unknown WHAT `weather`"));
+  EXPECT_THAT(refused({"weather"}),
+              HasSubstr("unknown WHAT `weather`; give backlog, lag, dlq, notify, listener, generation or sink"));
   EXPECT_THAT(refused({"notify"}), HasSubstr("no NOTIFY queue"));
 }
 

@@ -73,6 +73,12 @@ TEST(ConfigCommand, ValidateCountsWhatAFileDeclares) {
   EXPECT_EQ(answer.out, file + " is valid: 1 sink, 1 subscription, 0 hooks, 0 tokens\n");
 }
 
+TEST(ConfigCommand, ValidateSaysThatThereIsNoFile) {
+  test::CommandLine sluice;
+  EXPECT_THAT(sluice({"config", "validate"}).out,
+              testing::StartsWith("there is no configuration file; the settings are valid: "));
+}
+
 TEST(ConfigCommand, ValidateTellsThePositionOfTheFirstError) {
   test::CommandLine sluice;
   test::TempDir folder;

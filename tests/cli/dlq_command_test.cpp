@@ -236,6 +236,9 @@ TEST_F(Dlq, APlanSaysWhichOtherOperationHasItsEvents) {
   ASSERT_EQ(sluice_({"dlq", "replay", "--all", "--reason", "the first", "--yes", "--detach"}).exit, Exit::ok);
   const auto told = HasSubstr("2 events are also in operation ");
   EXPECT_THAT(sluice_({"dlq", "replay", "--plan", token, "--dry-run"}).err, told);
+  EXPECT_THAT(sluice_({"dlq", "replay", "--all", "--dry-run"}).err, told);
+  EXPECT_THAT(sluice_({"dlq", "discard", "--filter", "text:slow", "--dry-run", "-o", "json"}).out,
+              HasSubstr(R"("overlaps":[{"operation_id":)"));
   EXPECT_THAT(sluice_({"dlq", "plan", "--all"}).err, told);
   EXPECT_THAT(sluice_({"dlq", "replay", "--plan", token, "--reason", "the second", "--yes", "--detach"}).err, told);
 }
@@ -294,7 +297,9 @@ TEST_F(Dlq, DiscardAndRestoreOne) {
 TEST_F(Dlq, ManyDiscardedOnesAreRestoredByFilter) {
   for (int number = 1; number <= 3; ++number) fail(number);
   deliver_meanwhile(10);
-  ASSERT_EQ(sluice_({"dlq", "discard", "--all", "--reason", "mistake", "--yes"}).exit, Exit::ok);
+  const auto discarded = sluice_({"dlq", "discard", "--all", "--reason", "mistake", "--yes"});
+  ASSERT_EQ(discarded.exit, Exit::ok);
+  EXPECT_EQ(discarded.err.find("discarded"), discarded.err.rfind("discarded")) << "said once";
   EXPECT_THAT(sluice_({"dlq", "restore", "--filter", "text:slow", "--dry-run"}).err,
               HasSubstr("would restore 3 events"));
   EXPECT_EQ(sluice_({"dlq", "restore", "--filter", "text:slow", "--reason", "undo", "--yes"}).exit, Exit::ok);

@@ -62,7 +62,7 @@ TEST_F(SearchCommands, OldestFirst) {
               HasSubstr(test::id_of(2).to_string()));
   const auto crossed = sluice_({"event", "list", "--cursor", "o1"});
   EXPECT_EQ(crossed.exit, Exit::usage);
-  EXPECT_THAT(crossed.err, HasSubstr("sorted by oldest"));
+  EXPECT_THAT(crossed.err, HasSubstr("--cursor is of a list sorted by oldest"));
   EXPECT_THAT(sluice_({"event", "list", "--sort", "sideways"}).err, HasSubstr("--sort"));
 }
 
@@ -89,6 +89,8 @@ TEST_F(SearchCommands, AnOperationMayBeGivenByItsBeginning) {
   EXPECT_EQ(started.exit, Exit::ok) << started.err;
   EXPECT_EQ(sluice_({"op", "show", "ffffffff"}).exit, Exit::not_found);
   EXPECT_EQ(sluice_({"op", "show", "abc"}).exit, Exit::usage);
+  EXPECT_THAT(sluice_({"op", "show", "abc"}).err,
+              HasSubstr("ID: `abc` is not an operation id: give a UUID, or its first 8 digits"));
 }
 
 TEST_F(SearchCommands, AnEmbeddedStoreHasNoIndex) {

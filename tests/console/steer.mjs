@@ -17,6 +17,15 @@ async function planTwoAgain(page, url) {
   await (await other).close();
 }
 
+// A dry run of everything is by filter: it says so before there is a plan.
+async function dryRunAgain(page, url) {
+  await page.goto(`${url}dlq/items?sel=all`);
+  await button(page, 'Replay…').click();
+  const drawer = page.getByRole('dialog');
+  await button(drawer, 'Dry run').click();
+  await reads(drawer.getByRole('status'), 'also in operation');
+}
+
 export default async function play({ page, url }) {
   await page.goto(`${url}dlq/items?sel=all`);
   await button(page, 'Replay…').click();
@@ -31,6 +40,7 @@ export default async function play({ page, url }) {
   await button(running, 'Pause').click();
   await reads(running.locator('.badge'), 'paused');
   await planTwoAgain(page, url);
+  await dryRunAgain(page, url);
   await page.goto(`${url}operations`);
   await button(running, 'Rate').click();
   await running.getByLabel('Per second').fill('2');

@@ -59,6 +59,32 @@ TEST_P(OperationStepContract, AReleasedOperationIsForAnybody) {
   EXPECT_EQ(hold(id, "e2").executor, "e2");
 }
 
+TEST_P(OperationStepContract, DeadLettersAheadAreCountedByFilter) {
+  const auto ids = failed_events(4);
+  const OperationRecord operation = started();
+  const auto ahead = [&](const EventFilter& filter, std::int64_t limit = 100) {
+    return must(store().count_dead_ahead(operation.id, filter, limit));
+  };
+  EventFilter last;
+  last.id = ids[3];
+  EventFilter none;
+  none.event_type = "nothing.*";
+  EventFilter but_one;
+  but_one.except = {ids[3]};
+  EXPECT_EQ(ahead({}), 4);
+  EXPECT_EQ(ahead({}, 3), 3);
+  EXPECT_EQ(ahead(last), 1);
+  EXPECT_EQ(ahead(last, 3), 0) << "it is behind the next three";
+  EXPECT_EQ(ahead(none), 0);
+  EXPECT_EQ(ahead(but_one), 3);
+  advance(operation.id, 1);
+  EXPECT_EQ(ahead({}), 3) << "what was taken is not ahead any more";
+  EXPECT_EQ(ahead(last, 3), 1);
+  must(store().discard(ids[3], operator_alice()));
+  EXPECT_EQ(ahead({}), 2) << "it is no dead letter";
+  EXPECT_EQ(must(store().count_dead_ahead(new_id(), {}, 100)), 0);
+}
+
 TEST_P(OperationStepContract, AReplayIsTheSameAsOfOneEvent) {
   const Uuid id = failed_event();
   PlanRequest request = plan_of(OperationKind::replay);

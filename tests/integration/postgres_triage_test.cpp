@@ -35,7 +35,8 @@ class PostgresTriagePlans : public testing::Test {
                     {"$3::bigint", "null::bigint"},
                     {"$4::int", "51"},
                     {"$5::boolean", "true"},
-                    {"$2::bigint", "1000000"}});
+                    {"$2::bigint", "1000000"},
+                    {"$2::uuid", "'0196b2f1-7c1e-7a3b-9d2e-5f6a7b8c9d0e'::uuid"}});
   }
 
   PostgresDatabase database_;
@@ -52,6 +53,10 @@ TEST_F(PostgresTriagePlans, GroupsAreCountedWithoutTheTable) {
 TEST_F(PostgresTriagePlans, CountsAreTakenFromTheSmallIndex) {
   EXPECT_THAT(plan("dead_count", R"({"event_type":"orders.1"})"),
               AllOf(HasSubstr("outbox_dead_kinds"), Not(HasSubstr("Seq Scan on outbox"))));
+}
+
+TEST_F(PostgresTriagePlans, WhatIsAheadOfAnOperationIsCountedWithoutTheTable) {
+  EXPECT_THAT(plan("dead_count_ahead", R"({"event_type":"orders.1"})"), Not(HasSubstr("Seq Scan on outbox")));
 }
 
 TEST_F(PostgresTriagePlans, APageIsReadInOrder) {

@@ -107,6 +107,8 @@ class FaultyStore : public store::Store {
                                     const std::optional<store::DeadCursor>& after) override;
   Result<std::int64_t> count_dead(const store::EventFilter& filter, std::int64_t limit) override;
   Result<std::int64_t> count_unacknowledged(std::int64_t limit) override;
+  Result<std::int64_t> count_dead_ahead(const Uuid& operation_id, const store::EventFilter& filter,
+                                        std::int64_t limit) override;
   Result<std::vector<Uuid>> ids_from(const std::string& digits, int limit) override;
   Result<std::vector<std::string>> fingerprints(const std::string& prefix, int limit) override;
   Result<std::vector<store::FailureGroup>> failure_groups(const store::EventFilter& filter) override;

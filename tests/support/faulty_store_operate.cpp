@@ -99,6 +99,11 @@ Result<std::int64_t> FaultyStore::count_unacknowledged(std::int64_t limit) {
   return pass("count_unacknowledged", [&] { return inner_.count_unacknowledged(limit); });
 }
 
+Result<std::int64_t> FaultyStore::count_dead_ahead(const Uuid& operation_id, const store::EventFilter& filter,
+                                                   std::int64_t limit) {
+  return pass("count_dead_ahead", [&] { return inner_.count_dead_ahead(operation_id, filter, limit); });
+}
+
 Result<std::vector<std::string>> FaultyStore::fingerprints(const std::string& prefix, int limit) {
   return pass("fingerprints", [&] { return inner_.fingerprints(prefix, limit); });
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { changeCommand, listCommand, onStore, shellQuote } from './cli';
+import { changeCommand, listCommand, onStore, operationCommand, shellQuote } from './cli';
 
 it('quotes what a shell would take apart', () => {
   expect(shellQuote('type:a.b')).toBe('type:a.b');
@@ -39,4 +39,11 @@ it('names the store of the daemon', () => {
     'sluice dlq list --store postgres://shop@db/events',
   );
   expect(onStore('sluice dlq list', undefined)).toBe('sluice dlq list');
+});
+
+it('shows an operation, and what a plan would do', () => {
+  const operation = { operation_id: 'a', kind: 'replay', state: 'running' } as const;
+  expect(operationCommand(operation)).toBe('sluice op watch a');
+  expect(operationCommand({ ...operation, state: 'planned' })).toBe('sluice dlq replay --plan a --dry-run');
+  expect(operationCommand({ ...operation, kind: 'discard', state: 'planned' })).toBe('sluice op show a');
 });

@@ -33,6 +33,13 @@ export function changeCommand(change: Change): string | null {
   return words.join(' ');
 }
 
+/** What shows one operation; a replay that is only planned is started by its token, and this says what that would do. */
+export function operationCommand(operation: { operation_id: string; kind: Action; state: string }): string {
+  const { operation_id, kind, state } = operation;
+  if (state !== 'planned') return `sluice op watch ${operation_id}`;
+  return kind === 'replay' ? `sluice dlq replay --plan ${operation_id} --dry-run` : `sluice op show ${operation_id}`;
+}
+
 /** On the store that the daemon works with: a shell may have another one. */
 export function onStore(command: string, store: string | undefined): string {
   if (store === undefined || store === '') return command;

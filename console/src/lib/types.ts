@@ -191,11 +191,19 @@ export interface Preview {
 }
 export type Verdict = 'will_run' | 'already_handled' | 'no_live_worker' | 'nobody_subscribes' | 'payload_invalid';
 
+/** Another operation under way that has events of this one before it. */
+export interface Overlap {
+  operation_id: string;
+  filter: string;
+  events: number;
+}
+
 export interface Forecast {
   kind: Action;
   count: number;
   capped: boolean;
   to_generation: number | null;
+  overlaps: Overlap[];
   preview: Preview | null;
 }
 
@@ -233,7 +241,7 @@ export interface Operation {
   started_at: string | null;
   ended_at: string | null;
   /** Of a plan: operations under way that have the same events before them. */
-  overlaps?: { operation_id: string; filter: string; events: number }[];
+  overlaps?: Overlap[];
 }
 
 export interface OperationItem {

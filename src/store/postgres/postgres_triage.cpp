@@ -67,6 +67,13 @@ Result<std::int64_t> PostgresStore::count_unacknowledged(std::int64_t limit) {
   return rows.int8(0, 0);
 }
 
+Result<std::int64_t> PostgresStore::count_dead_ahead(const Uuid& operation_id, const EventFilter& filter,
+                                                     std::int64_t limit) {
+  SLUICE_TRY(const pq::Rows rows, run(searching(pg_sql::dead_count_ahead, filter.searches()),
+                                      pq::Params{}.jsonb(filter_json(filter)).uuid(operation_id).int8(limit)));
+  return rows.int8(0, 0);
+}
+
 Result<std::vector<std::string>> PostgresStore::fingerprints(const std::string& prefix, int limit) {
   SLUICE_TRY(const pq::Rows rows,
              run(reading(pg_sql::failure_fingerprints), pq::Params{}.text(std::string_view{prefix}).int4(limit)));

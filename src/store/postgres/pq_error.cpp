@@ -4,20 +4,27 @@
 
 #include <algorithm>
 
+#include "core/characters.hpp"
+
 namespace sluice::store::pq {
 namespace {
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-// libpq's messages end with a line feed, may span lines and may start with "FATAL:  ".
+// libpq's messages end with a line feed, may span lines and may start with "FATAL:  ". A sentence that fills a line
+// ends there, also without a full stop.
 std::string one_line(std::string_view message) {
   std::string text;
+  bool broken = false;
   for (const char c : message) {
-    if (c == '\n' || c == '\t') {
+    if (c == '\n' || c == '\t' || c == ' ') {
+      broken = broken || c == '\n';
       if (!text.empty() && text.back() != ' ') text.push_back(' ');
-    } else if (c != ' ' || text.empty() || text.back() != ' ') {
-      text.push_back(c);
+      continue;
     }
+    if (broken && is_upper(c) && text.size() > 1 && is_lower(text[text.size() - 2])) text.insert(text.size() - 1, ".");
+    broken = false;
+    text.push_back(c);
   }
   while (!text.empty() && text.back() == ' ') text.pop_back();
   return text;

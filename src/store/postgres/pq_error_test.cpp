@@ -14,6 +14,15 @@ TEST(PqError, BrokenConnectionDuringAWriteIsInDoubt) {
   EXPECT_EQ(error.message.find('\n'), std::string::npos);
 }
 
+TEST(PqError, SentencesOfSeveralLinesStaySentences) {
+  EXPECT_EQ(
+      connect_error("connection failed: Connection refused\n\tIs the server running on that host\n\tand listening?\n",
+                    "postgres://db")
+          .message,
+      "cannot connect to postgres://db: connection failed: Connection refused. Is the server running on that host and "
+      "listening?");
+}
+
 TEST(PqError, BrokenConnectionDuringAReadMayBeRetried) {
   EXPECT_EQ(translate("", "server closed the connection unexpectedly", Effect::read).retry, Retry::safe);
 }

@@ -49,11 +49,12 @@ INSTANTIATE_TEST_SUITE_P(
                     sql::edit_payload, sql::ids_from, sql::subscribers_of, sql::restore, sql::retention_count_deletable,
                     sql::retention_delete, sql::retention_count_expired, sql::retention_tombstone, sql::reroute,
                     sql::stop_waiting, sql::holds_claim, sql::unsubscribed, sql::dead_list, sql::dead_count,
-                    sql::dead_unacknowledged, sql::failure_groups, sql::plan_dead, sql::plan_discarded,
-                    sql::plan_events, sql::plan_moved, sql::operation_next_items, sql::operation_outcomes,
-                    sql::patrol_no_claim, sql::patrol_keys, sql::patrol_due, sql::patrol_expire, sql::patrol_make_due,
-                    sql::patrol_unwant, sql::patrol_release, sql::patrol_record, sql::gauge_fresh, sql::gauge_waited,
-                    sql::gauge_others, sql::overdue, sql::key_blocker),
+                    sql::dead_unacknowledged, sql::dead_count_ahead, sql::failure_groups, sql::plan_dead,
+                    sql::plan_discarded, sql::plan_events, sql::plan_moved, sql::operation_next_items,
+                    sql::operation_outcomes, sql::patrol_no_claim, sql::patrol_keys, sql::patrol_due,
+                    sql::patrol_expire, sql::patrol_make_due, sql::patrol_unwant, sql::patrol_release,
+                    sql::patrol_record, sql::gauge_fresh, sql::gauge_waited, sql::gauge_others, sql::overdue,
+                    sql::key_blocker),
     [](const testing::TestParamInfo<sql::Query>& query) { return std::string{query.param.name}; });
 
 TEST(ClaimPlan, WalksTheFreshAndTheDueIndexAlone) {
@@ -97,6 +98,7 @@ TEST(DeadLetterPlan, GroupsWalkTheirKindInItsIndex) {
 
 TEST(OperationPlan, FindsItsItemsInPlace) {
   EXPECT_THAT(plan_of(sql::operation_next_items), Contains(HasSubstr("PRIMARY KEY (operation_id=? AND place>?)")));
+  EXPECT_THAT(plan_of(sql::dead_count_ahead), Contains(HasSubstr("PRIMARY KEY (operation_id=? AND place>?)")));
   EXPECT_THAT(plan_of(sql::operation_outcomes), Contains(HasSubstr("operation_items_in_flight (operation_id=?)")));
   EXPECT_THAT(plan_of(sql::operation_runnable), Contains(HasSubstr("operations_running")));
 }

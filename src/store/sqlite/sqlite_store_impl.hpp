@@ -105,6 +105,8 @@ class SqliteStore final : public Store, public MoveSource {
   Result<DeadPage> list_dead(const EventFilter& filter, int limit, const std::optional<DeadCursor>& after) override;
   Result<std::int64_t> count_dead(const EventFilter& filter, std::int64_t limit) override;
   Result<std::int64_t> count_unacknowledged(std::int64_t limit) override;
+  Result<std::int64_t> count_dead_ahead(const Uuid& operation_id, const EventFilter& filter,
+                                        std::int64_t limit) override;
   Result<std::vector<Uuid>> ids_from(const std::string& digits, int limit) override;
   Result<std::vector<std::string>> fingerprints(const std::string& prefix, int limit) override;
   Result<std::vector<FailureGroup>> failure_groups(const EventFilter& filter) override;

@@ -79,6 +79,20 @@ Result<std::int64_t> SqliteStore::count_unacknowledged(std::int64_t limit) {
   });
 }
 
+Result<std::int64_t> SqliteStore::count_dead_ahead(const Uuid& operation_id, const EventFilter& filter,
+                                                   std::int64_t limit) {
+  if (limit < 1) return 0;
+  return database_->read([&](Connection& connection) -> Result<std::int64_t> {
+    SLUICE_TRY(
+        auto counted,
+        connection.first(sql::dead_count_ahead,
+                         joined(joined(group_params(filter), {{":operation_id", operation_id}, {":limit", limit}}),
+                                dead_params(filter)),
+                         [](Row& row) { return row.integer(); }));
+    return counted.value_or(0);
+  });
+}
+
 Result<std::vector<std::string>> SqliteStore::fingerprints(const std::string& prefix, int limit) {
   return database_->read([&](Connection& connection) -> Result<std::vector<std::string>> {
     std::vector<std::string> found;
