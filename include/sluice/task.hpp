@@ -29,9 +29,9 @@ class [[nodiscard]] Task {
       bool await_ready() noexcept { return false; }
       void await_suspend(std::coroutine_handle<promise_type> ended) noexcept {
         // Whoever waits may destroy the coroutine as soon as it is told, so nothing of it is touched after.
-        auto finished = std::move(ended.promise().finished);
-        auto thrown = std::move(ended.promise().thrown);
-        if (finished) finished(std::move(thrown));
+        auto tell = std::move(ended.promise().finished);
+        auto error = std::move(ended.promise().thrown);
+        if (tell) tell(std::move(error));
       }
       void await_resume() noexcept {}
     };

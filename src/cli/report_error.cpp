@@ -28,7 +28,7 @@ std::string name_in(const Command& command, std::string_view field) {
     if (positional.name == in_case(field, true)) return std::string{positional.name};
   }
   if (field == "token") return "--plan";
-  const std::string flag = "--" + in_case(field, false);
+  std::string flag = "--" + in_case(field, false);
   for (const Option& option : command.options) {
     if (option.name == flag) return flag;
   }

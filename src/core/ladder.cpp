@@ -1,6 +1,7 @@
 #include "core/ladder.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <utility>
 
@@ -115,8 +116,7 @@ std::string short_number(double value) {
   if (value >= 1e6) {
     std::snprintf(text.data(), text.size(), "%.1fM", value / 1e6);
   } else {
-    std::snprintf(text.data(), text.size(), value >= 100 || value == static_cast<std::int64_t>(value) ? "%.0f" : "%.2f",
-                  value);
+    std::snprintf(text.data(), text.size(), value >= 100 || value == std::floor(value) ? "%.0f" : "%.2f", value);
   }
   return text.data();
 }

@@ -15,7 +15,7 @@ using ops::Parameter;
 using std::chrono::seconds;
 using Type = Parameter::Type;
 
-constexpr std::int64_t kLongestDelay = 365 * 24 * 3600;
+constexpr std::int64_t kLongestDelay = std::int64_t{365} * 24 * 3600;
 constexpr std::size_t kMessageBytes = 4096;  // no more of it is kept
 
 // What a language throws may hold anything, and none of it goes into a jsonb as it is.

@@ -25,7 +25,7 @@ struct ClaimBounds {
 };
 inline constexpr ClaimBounds kClaimLimit{1, 100, 10};
 inline constexpr ClaimBounds kClaimWaitSeconds{0, 60, 20};
-inline constexpr ClaimBounds kClaimTtlSeconds{5, 24 * 3600, 60};
+inline constexpr ClaimBounds kClaimTtlSeconds{5, std::int64_t{24} * 3600, 60};
 
 /// `unnamed`: what a worker is called that does not name itself. The error names the member.
 Result<runtime::PullQuestion> read_question(std::string_view json, std::string_view unnamed);

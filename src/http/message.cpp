@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 
+#include "core/characters.hpp"
 #include "core/json_object.hpp"
 #include "core/words.hpp"
 
@@ -33,7 +34,7 @@ int status_of(ErrorCode code) {
   return 500;
 }
 
-Response problem_response(int status, JsonObject members) {
+Response problem_response(int status, const JsonObject& members) {
   Response response{status, {}, members.str(), {}};
   response.with("Content-Type", "application/problem+json");
   if (status == 429 || status == 503) response.with("Retry-After", "1");
@@ -114,7 +115,7 @@ Response problem(const Error& error) {
   if (!error.field.empty()) members.text("field", error.field);
   if (!error.hint.empty()) members.text("hint", error.hint);
   members.text("retry", name(error.retry));
-  return problem_response(status, std::move(members));
+  return problem_response(status, members);
 }
 
 Response problem(int status, std::string_view code, std::string_view detail) {

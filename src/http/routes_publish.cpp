@@ -48,7 +48,7 @@ Result<PublishBody> read_envelopes(std::string_view text) {
   return PublishBody{{std::move(event)}, false, false};
 }
 
-Result<PublishBody> read_cloudevents(std::vector<CloudEvent> events, bool many) {
+Result<PublishBody> read_cloudevents(const std::vector<CloudEvent>& events, bool many) {
   PublishBody body{{}, many, true};
   for (const CloudEvent& event : events) {
     auto request = ops::publish_request(event);
@@ -71,7 +71,7 @@ std::optional<Result<PublishBody>> read_publish(const Request& request) {
   if (media == cloudevents::kBatch) {
     auto events = cloudevents::decode_batch(request.body);
     if (!events) return Result<PublishBody>{std::move(events).error()};
-    return read_cloudevents(*std::move(events), true);
+    return read_cloudevents(*events, true);
   }
   const bool binary = request.header("ce-specversion") || request.header("ce-id") || request.header("ce-type");
   if (binary && (is_json(media) || (media.empty() && request.body.empty()))) {
@@ -243,7 +243,7 @@ std::vector<Route> publish_routes(PublishEndpoint& endpoint) {
   route.pattern = "/v1/events";
   route.role = Role::operator_;
   route.body_limit = std::max(kBodyBytes, endpoint.limits().payload_bytes + kRoomForTheRest);
-  route.later = [&endpoint](Call call, Respond respond) { publish(endpoint, call, std::move(respond)); };
+  route.later = [&endpoint](const Call& call, Respond respond) { publish(endpoint, call, std::move(respond)); };
   return {std::move(route)};
 }
 

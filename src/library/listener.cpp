@@ -135,7 +135,7 @@ class EventListener::Impl {
                      .kind = kind_of(options_.broker),
                      .shards = options_.broker.shards,
                      .ack_wait = options_.broker.ack_wait};
-    auto started = runtime::Supervisor::start(*opened_.store, handlers_, std::move(logger), std::move(wanted));
+    auto started = runtime::Supervisor::start(*opened_.store, handlers_, logger, std::move(wanted));
     if (!started) return in_terms_of_options(std::move(started).error());
     supervisor_ = *std::move(started);
     return {};

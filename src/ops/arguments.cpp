@@ -95,7 +95,7 @@ Result<Arguments> Arguments::read(const std::vector<Parameter>& parameters, std:
   SLUICE_TRY(const auto members, json::members(json.empty() ? "{}" : json, "arguments", limits));
   for (const auto& [name, value] : members) {
     const auto known = std::find_if(parameters.begin(), parameters.end(),
-                                    [&](const Parameter& parameter) { return parameter.name == name; });
+                                    [&name = name](const Parameter& parameter) { return parameter.name == name; });
     if (known == parameters.end()) {
       return invalid(name, "`" + name + "` is not one of the arguments; these are " + names_of(parameters));
     }

@@ -100,7 +100,7 @@ void judge_dead_rows(const store::TableFacts& outbox, bool pinned, std::optional
                          "select * from pg_stat_progress_vacuum"});
 }
 
-constexpr std::int64_t kMiB = 1024 * 1024;
+constexpr std::int64_t kMiB = std::int64_t{1024} * 1024;
 constexpr std::int64_t kLargeWal = 64 * kMiB;
 constexpr std::int64_t kLowDisk = 512 * kMiB;
 constexpr std::int64_t kNoDisk = 64 * kMiB;

@@ -161,7 +161,7 @@ Result<void> check_operation_id(std::string_view given, std::string_view field) 
 
 Result<Uuid> whole_operation_id(store::Administering& store, std::string_view given, std::string_view field) {
   SLUICE_CHECK(check_operation_id(given, field));
-  if (const auto whole = Uuid::parse(given, field)) return whole;
+  if (auto whole = Uuid::parse(given, field)) return whole;
   SLUICE_TRY(const auto digits, id_digits(given, field));
   SLUICE_TRY(const auto latest, store.operations(kMaxPage));
   std::vector<Uuid> found;

@@ -104,7 +104,7 @@ std::string link_of(FindingId id) {
 }
 
 Overview::Overview(store::Administering& store, telemetry::MetricSet& metrics, OverviewOptions options)
-    : store_(store), metrics_(metrics), options_(std::move(options)) {
+    : store_(store), metrics_(metrics), options_(options) {
   sight_.store = store.display_name();
   sight_.retention = options_.retention;
   sight_.dead_letter_levels = options_.dead_letters;

@@ -16,7 +16,8 @@ std::size_t bytes_of(const std::vector<store::NewEvent>& events) {
 
 }  // namespace
 
-PublishQueue::PublishQueue(store::Publishing& store, PublishQueueOptions options) : store_(store), options_(options) {}
+PublishQueue::PublishQueue(store::Publishing& store, PublishQueueOptions options)
+    : store_(store), options_(std::move(options)) {}
 
 PublishQueue::~PublishQueue() { stop(); }
 
@@ -48,19 +49,19 @@ std::optional<Error> PublishQueue::refusal(std::size_t events, std::size_t bytes
 }
 
 void PublishQueue::submit(std::vector<store::NewEvent> events, Done done) {
-  const std::size_t bytes = bytes_of(events);
-  std::optional<Error> refused;
-  {
-    const std::lock_guard lock{mutex_};
-    refused = refusal(events.size(), bytes);
-    if (!refused) {
-      queued_events_ += events.size();
-      queued_bytes_ += bytes;
-      queue_.push_back({std::move(events), std::move(done)});
-    }
-  }
-  if (refused) return done(events, *std::move(refused));
+  Submission submission{std::move(events), std::move(done)};
+  if (auto refused = take_in(submission)) return submission.done(submission.events, *std::move(refused));
   waiting_.notify_one();
+}
+
+std::optional<Error> PublishQueue::take_in(Submission& submission) {
+  const std::size_t bytes = bytes_of(submission.events);
+  const std::lock_guard lock{mutex_};
+  if (auto refused = refusal(submission.events.size(), bytes)) return refused;
+  queued_events_ += submission.events.size();
+  queued_bytes_ += bytes;
+  queue_.push_back(std::move(submission));
+  return std::nullopt;
 }
 
 std::vector<PublishQueue::Submission> PublishQueue::take() {
@@ -105,7 +106,7 @@ bool PublishQueue::step() {
       std::move(submission.events.begin(), submission.events.end(), std::back_inserter(events));
     }
   }
-  if (!parts.empty()) publish(std::move(events), std::move(parts));
+  if (!parts.empty()) publish(events, parts);
   return true;
 }
 
@@ -116,12 +117,11 @@ PublishQueue::Outcomes PublishQueue::attempt(std::span<const store::NewEvent> ev
   return outcomes;
 }
 
-void PublishQueue::publish(std::vector<store::NewEvent> events, std::vector<Part> parts) {
-  const std::span<const store::NewEvent> all{events};
+void PublishQueue::publish(std::span<const store::NewEvent> all, std::span<const Part> parts) {
   const Outcomes together = attempt(all);
   // A refusal may be about one of them: each is asked about again for itself.
   const bool apart = !together && together.error().retry == Retry::never && parts.size() > 1;
-  for (Part& part : parts) {
+  for (const Part& part : parts) {
     const auto own = all.subspan(part.begin, part.count);
     if (apart) {
       part.done(own, attempt(own));

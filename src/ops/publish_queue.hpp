@@ -71,10 +71,12 @@ class PublishQueue {
     Done done;
   };
   [[nodiscard]] std::optional<Error> refusal(std::size_t events, std::size_t bytes) const;
+  /// Leaves the submission as it is when it refuses.
+  std::optional<Error> take_in(Submission& submission);
   std::vector<Submission> take();
   [[nodiscard]] std::optional<Error> complaint(std::span<const store::NewEvent> events) const;
   Outcomes attempt(std::span<const store::NewEvent> events);
-  void publish(std::vector<store::NewEvent> events, std::vector<Part> parts);
+  void publish(std::span<const store::NewEvent> all, std::span<const Part> parts);
   void run();
 
   store::Publishing& store_;

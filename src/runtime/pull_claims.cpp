@@ -33,7 +33,7 @@ PullClaims::PullClaims(store::Store& store, PullSettling& settling, PullPresence
     : store_(store),
       settling_(settling),
       presence_(presence),
-      options_(std::move(options)),
+      options_(options),
       registry_(store, {options_.generation, 3 * PullPresence::kInterval}),
       observer_(options_.metrics) {
   if (options_.notifier == nullptr) return;
@@ -100,22 +100,21 @@ void PullClaims::ask(PullQuestion question, Answer answer) {
   if (auto checked = check(question); !checked) return answer(std::move(checked).error());
   Waiter waiter{std::move(question), std::move(answer), {}};
   waiter.deadline = std::chrono::steady_clock::now() + waiter.question.wait;
-  std::optional<Error> refused;
-  {
-    const std::lock_guard lock{mutex_};
-    if (stopped_) {
-      refused = Error{ErrorCode::unavailable, Retry::safe, "the server is stopping", {}, "try another one"};
-    } else if (waiting_count_ >= options_.most_waiting) {
-      refused = Error{ErrorCode::exhausted, Retry::safe, "too many workers are waiting for events", {}, {}};
-    } else {
-      ++waiting_count_;
-      waiter.number = ++questions_;
-      wanted_.emplace(waiter.number, waiter.question.subscription);
-      arrived_.push_back(std::move(waiter));
-    }
-  }
-  if (refused) return waiter.answer(*std::move(refused));
+  if (auto refused = take_in(waiter)) return waiter.answer(*std::move(refused));
   signal_.wake_all();
+}
+
+std::optional<Error> PullClaims::take_in(Waiter& waiter) {
+  const std::lock_guard lock{mutex_};
+  if (stopped_) return Error{ErrorCode::unavailable, Retry::safe, "the server is stopping", {}, "try another one"};
+  if (waiting_count_ >= options_.most_waiting) {
+    return Error{ErrorCode::exhausted, Retry::safe, "too many workers are waiting for events", {}, {}};
+  }
+  ++waiting_count_;
+  waiter.number = ++questions_;
+  wanted_.emplace(waiter.number, waiter.question.subscription);
+  arrived_.push_back(std::move(waiter));
+  return std::nullopt;
 }
 
 void PullClaims::wake() {

@@ -91,6 +91,8 @@ class PullClaims {
   Result<std::vector<PulledEvent>> hand_out(std::vector<store::ClaimedEvent> events, const PullQuestion& question,
                                             const std::string& secret);
   Duration rest_of(const std::string& handler_name);
+  /// Leaves the waiter as it is when it refuses.
+  std::optional<Error> take_in(Waiter& waiter);
   bool serve(Waiter& waiter, TimePoint now);
   [[nodiscard]] bool wants(const Route& route) const;
   void answer(Waiter& waiter, Result<std::vector<PulledEvent>> events);

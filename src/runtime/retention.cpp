@@ -33,7 +33,7 @@ Result<void> RetentionSweep::keep_partitions(const std::stop_token& stop) {
 }
 
 RetentionSweep::RetentionSweep(store::Maintaining& store, telemetry::Logger logger, RetentionOptions options)
-    : store_(store), logger_(std::move(logger)), options_(std::move(options)) {}
+    : store_(store), logger_(std::move(logger)), options_(options) {}
 
 Result<store::RetentionReport> RetentionSweep::step(const std::stop_token& stop) {
   SLUICE_CHECK(options_.policies.validate());

@@ -105,26 +105,25 @@ std::vector<std::string> listening_channels(Generation generation, const std::ve
 }
 
 Result<std::unique_ptr<Supervisor>> Supervisor::start(store::Store& store, HandlerSet handlers,
-                                                      telemetry::Logger logger, SupervisorOptions options) {
+                                                      const telemetry::Logger& logger, SupervisorOptions options) {
   std::vector<PoolOptions> pools;
   // Who relays may have nothing of its own to deliver.
   if (!handlers.empty() || !options.broker.relay) pools.push_back({{}, std::move(handlers), options.workers});
-  return start(store, std::move(pools), std::move(logger), std::move(options));
+  return start(store, std::move(pools), logger, std::move(options));
 }
 
 Result<std::unique_ptr<Supervisor>> Supervisor::start(store::Store& store, std::vector<PoolOptions> pools,
-                                                      telemetry::Logger logger, SupervisorOptions options) {
+                                                      const telemetry::Logger& logger, SupervisorOptions options) {
   SLUICE_CHECK(options.validate());
   SLUICE_CHECK(check_pools(pools, options.broker.relay));
-  std::unique_ptr<Supervisor> supervisor{
-      new Supervisor{store, std::move(pools), std::move(logger), std::move(options)}};
+  std::unique_ptr<Supervisor> supervisor{new Supervisor{store, std::move(pools), logger, std::move(options)}};
   SLUICE_CHECK(supervisor->register_here());
   supervisor->launch_services();
   for (WorkerPool* pool : supervisor->all_pools()) pool->start();
   return supervisor;
 }
 
-Supervisor::Supervisor(store::Store& store, std::vector<PoolOptions> pools, telemetry::Logger logger,
+Supervisor::Supervisor(store::Store& store, std::vector<PoolOptions> pools, const telemetry::Logger& logger,
                        SupervisorOptions options)
     : store_(store),
       logger_(logger.with_generation(options.worker.generation)),

@@ -78,10 +78,10 @@ class Supervisor {
  public:
   /// Registers the subscriptions and starts the threads. The store outlives the supervisor.
   static Result<std::unique_ptr<Supervisor>> start(store::Store& store, std::vector<PoolOptions> pools,
-                                                   telemetry::Logger logger, SupervisorOptions options);
+                                                   const telemetry::Logger& logger, SupervisorOptions options);
   /// The same with one pool.
-  static Result<std::unique_ptr<Supervisor>> start(store::Store& store, HandlerSet handlers, telemetry::Logger logger,
-                                                   SupervisorOptions options);
+  static Result<std::unique_ptr<Supervisor>> start(store::Store& store, HandlerSet handlers,
+                                                   const telemetry::Logger& logger, SupervisorOptions options);
   ~Supervisor();
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
@@ -105,7 +105,8 @@ class Supervisor {
   [[nodiscard]] ListenerCounts listener_counts() const { return listener_.counts(); }
 
  private:
-  Supervisor(store::Store& store, std::vector<PoolOptions> pools, telemetry::Logger logger, SupervisorOptions options);
+  Supervisor(store::Store& store, std::vector<PoolOptions> pools, const telemetry::Logger& logger,
+             SupervisorOptions options);
 
   [[nodiscard]] PoolEnvironment pool_environment();
   void add_consumers(const PoolOptions& pool);

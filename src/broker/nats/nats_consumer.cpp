@@ -76,7 +76,7 @@ std::string payload_of(const Settlement& settlement) {
 
 // The one filter that a consumer can have on nats-server 2.9: exact, or whole tokens followed by everything.
 std::string filter_of(const std::string& lane, const std::vector<std::string>& event_types) {
-  const std::string all = lane + ".>";
+  std::string all = lane + ".>";
   if (event_types.size() != 1) return all;
   const std::string& type = event_types.front();
   if (type.find('*') == std::string::npos) return lane + '.' + type;

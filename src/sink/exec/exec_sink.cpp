@@ -16,7 +16,7 @@
 namespace sluice::sink {
 namespace {
 
-std::string with_words(std::string message, const ProgramEnd& end) {
+std::string with_words(const std::string& message, const ProgramEnd& end) {
   const std::string said = excerpt(end.error);
   return said.empty() ? message : message + ": " + said;
 }

@@ -241,7 +241,7 @@ Result<SinkRecord> SqliteStore::switch_sink(const std::string& name, SinkSwitch 
 Result<SinkRecord> SqliteStore::move_circuit(const std::string& name, std::optional<Duration> open_for,
                                              const Actor& actor) {
   return database_->write([&](Connection& connection) -> Result<SinkRecord> {
-    const auto before = find_sink(connection, name);
+    auto before = find_sink(connection, name);
     if (!before) return before;
     const Timestamp now = clock_();
     const auto open_until = open_for ? std::optional{now + *open_for} : std::nullopt;
