@@ -24,7 +24,7 @@ ENDS = [
            (("src/runtime/dispatcher.cpp", "    close_out_of_attempts(works[i], open);\n", "    if (open.empty()) close_out_of_attempts(works[i], open);\n"),)),
     integration("claims-elsewhere", "The last settle of a batch that another process claimed removes its claim",
                 "PostgresClaim.WhatIsPulledThroughTwoStoresLeavesNothingBehind",
-                (PG + "postgres_settle.cpp", "if (!batches.elsewhere.empty()) {", "if (batches.elsewhere.size() > 1000) {")),
+                (PG + "postgres_settle.cpp", "  if (!closing.empty()) {\n", "  if (closing.size() > 1000) {\n")),
     integration("settle-begun", "The last settle of a batch leaves its claim while another one is at it",
                 "PostgresClaimOfTwo.AnEffectThatIsUndoneLeavesTheClaimToExpire",
                 (PG + "open_batch.hpp", "return open_ == 0 && settling_ == own;", "return open_ == 0 && settling_ >= own;")),
