@@ -25,7 +25,7 @@ DUE = [
                 (PLANS, "o.seq = n.seq and o.occurred_at >= v_from", "o.seq + 0 = n.seq and o.occurred_at >= v_from")),
     integration("plans-publish", "A publish is planned once per session, not once per call",
                 "PostgresPlans.APublishIsNotPlannedAnewForEachCall",
-                (PG + "sql/query/publish.sql", "      offset 0) c,", "      ) c,")),
+                (PG + "sql/query/publish.sql", "any ((select $1::uuid[])::uuid[])", "any ($1::uuid[])")),
     integration("plans-in-order", "What waits for a key is read by its key",
                 "PostgresPlans.MadeOnAnEmptyTableTheyReadNoMoreThanTheyNeed",
                 (PLANS, "alter function core.outbox_park(uuid[]) set enable_sort = off;\n", "")),
