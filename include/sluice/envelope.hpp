@@ -74,7 +74,7 @@ class EventEnvelope {
   [[nodiscard]] std::string to_json() const;
 
  private:
-  explicit EventEnvelope(EnvelopeDraft fields) : fields_(std::make_shared<const EnvelopeDraft>(std::move(fields))) {}
+  explicit EventEnvelope(EnvelopeDraft&& fields) : fields_(std::make_shared<const EnvelopeDraft>(std::move(fields))) {}
   std::shared_ptr<const EnvelopeDraft> fields_;
 };
 

@@ -10,14 +10,14 @@
 namespace sluice {
 namespace {
 
-const HandlerRun* run_of(const EventAttempt& attempt, const std::string& handler) {
+const HandlerRun* run_of(const EventAttempt& attempt, std::string_view handler) {
   for (const HandlerRun& run : attempt.runs) {
     if (run.handler_name == handler) return &run;
   }
   return nullptr;
 }
 
-HandlerProgress before(const EventAttempt& attempt, const std::string& handler) {
+HandlerProgress before(const EventAttempt& attempt, std::string_view handler) {
   for (const HandlerProgress& one : attempt.progress) {
     if (one.handler_name == handler) return one;
   }
@@ -105,12 +105,12 @@ Settlement wait_for(const std::vector<HandlerProgress>& left, const EventAttempt
   return settlement;
 }
 
-Decision decide_several(const EventAttempt& attempt, Decision decision, const std::vector<std::string>& open) {
+Decision decide_several(const EventAttempt& attempt, Decision decision, const std::vector<std::string_view>& open) {
   std::vector<HandlerProgress> left;
   bool somebody_untried = false;
   bool somebody_out_of_attempts = false;
   int most_attempts = 0;
-  for (const std::string& handler : open) {
+  for (const std::string_view handler : open) {
     HandlerProgress progress = before(attempt, handler);
     const HandlerRun* run = run_of(attempt, handler);
     if (run != nullptr) progress = after(std::move(progress), *run, attempt.now);
@@ -232,8 +232,8 @@ Settlement expire(const ExpiredAttempt& attempt, const RetryPolicy& policy, cons
 
 Decision decide(const EventAttempt& attempt) {
   Decision decision;
-  std::vector<std::string> open;
-  for (const std::string& handler : attempt.open) {
+  std::vector<std::string_view> open;
+  for (const std::string_view handler : attempt.open) {
     const HandlerRun* run = run_of(attempt, handler);
     const bool handled = run != nullptr && run->outcome.kind == Outcome::Kind::handled;
     (handled ? decision.handled_by : open).push_back(handler);

@@ -18,11 +18,11 @@
 
 namespace sluice {
 
-/// One handler that ran here.
+/// One handler that ran here. A view, like EventAttempt.
 struct HandlerRun {
-  std::string handler_name;
-  Outcome outcome;
-  RetryPolicy policy;
+  std::string_view handler_name;
+  const Outcome& outcome;
+  const RetryPolicy& policy;
   double uniform01 = 0.0;  ///< for the jitter
 };
 
@@ -33,7 +33,7 @@ struct EventAttempt {
   int attempts = 0;                           ///< of the row, before this attempt
   std::span<const HandlerProgress> progress;  ///< of the row, before this attempt
   /// The subscribed handlers that had not handled the event when this attempt began.
-  std::span<const std::string> open;
+  std::span<const std::string_view> open;
   std::span<const HandlerRun> runs;  ///< some of `open`
   const HandlerNames& served;        ///< handlers that some live worker hosts
   const HandlerNames& hosted;        ///< handlers that this process hosts
@@ -42,7 +42,7 @@ struct EventAttempt {
 
 struct Decision {
   Settlement settlement;
-  std::vector<std::string> handled_by;
+  std::vector<std::string_view> handled_by;  ///< of `open`
 };
 
 Decision decide(const EventAttempt& attempt);

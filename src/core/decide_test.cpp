@@ -14,28 +14,40 @@ RetryPolicy policy() {
   plain.jitter = Jitter::none;
   return plain;
 }
-HandlerRun handled(const std::string& name) { return {name, Outcome::handled(), policy(), 0.5}; }
-HandlerRun failed(const std::string& name) {
-  return {name, Outcome::failed({"TimeoutError", "no answer from " + name, {}, false}), policy(), 0.5};
+struct Run {
+  std::string handler_name;
+  Outcome outcome;
+};
+Run handled(const std::string& name) { return {name, Outcome::handled()}; }
+Run failed(const std::string& name) {
+  return {name, Outcome::failed({"TimeoutError", "no answer from " + name, {}, false})};
 }
-HandlerRun refused(const std::string& name) {
-  return {name, Outcome::failed({"TerminalError", "never", {}, true}), policy(), 0.5};
-}
+Run refused(const std::string& name) { return {name, Outcome::failed({"TerminalError", "never", {}, true})}; }
 
 struct Attempt {
   int attempts = 0;
   std::vector<HandlerProgress> progress;
   std::vector<std::string> open;
-  std::vector<HandlerRun> runs;
+  std::vector<Run> runs;
   HandlerNames served;
   HandlerNames hosted;
 };
-Decision decide(const Attempt& made) {
-  return decide(EventAttempt{made.attempts, made.progress, made.open, made.runs, made.served, made.hosted, kNow});
+// What the decision refers to is gone with the attempt.
+struct Decided {
+  Settlement settlement;
+  std::vector<std::string> handled_by;
+};
+Decided decide(const Attempt& made) {
+  static const RetryPolicy kPolicy = policy();
+  const std::vector<std::string_view> open{made.open.begin(), made.open.end()};
+  std::vector<HandlerRun> runs;
+  for (const Run& run : made.runs) runs.push_back({run.handler_name, run.outcome, kPolicy, 0.5});
+  Decision decision = decide(EventAttempt{made.attempts, made.progress, open, runs, made.served, made.hosted, kNow});
+  return {std::move(decision.settlement), {decision.handled_by.begin(), decision.handled_by.end()}};
 }
 
 // Handlers a.* are hosted here; all are served by somebody.
-Attempt attempt(std::vector<std::string> open, std::vector<HandlerRun> runs) {
+Attempt attempt(std::vector<std::string> open, std::vector<Run> runs) {
   Attempt made;
   for (const std::string& name : open) {
     made.served.insert(name);
@@ -46,7 +58,7 @@ Attempt attempt(std::vector<std::string> open, std::vector<HandlerRun> runs) {
   return made;
 }
 
-const HandlerProgress& of(const Decision& decision, std::string_view handler) {
+const HandlerProgress& of(const Decided& decision, std::string_view handler) {
   for (const auto& one : decision.settlement.progress) {
     if (one.handler_name == handler) return one;
   }
@@ -54,7 +66,7 @@ const HandlerProgress& of(const Decision& decision, std::string_view handler) {
 }
 
 TEST(Decide, DeliveredWhenTheOnlyHandlerHasHandledIt) {
-  const Decision decision = decide(attempt({"a.one"}, {handled("a.one")}));
+  const Decided decision = decide(attempt({"a.one"}, {handled("a.one")}));
   EXPECT_EQ(decision.settlement.next, Status::delivered);
   EXPECT_EQ(decision.handled_by, std::vector<std::string>{"a.one"});
 }
@@ -62,7 +74,7 @@ TEST(Decide, DeliveredWhenTheOnlyHandlerHasHandledIt) {
 TEST(Decide, TheOnlyHandlerFailsAsSettleSays) {
   Attempt fifth = attempt({"a.one"}, {failed("a.one")});
   fifth.attempts = 4;
-  const Decision decision = decide(fifth);
+  const Decided decision = decide(fifth);
   EXPECT_EQ(decision.settlement.next, Status::failed);
   EXPECT_TRUE(decision.settlement.counts_attempt);
   EXPECT_TRUE(decision.settlement.progress.empty());
@@ -89,7 +101,7 @@ HandlerProgress meant(const std::string& name) {
 TEST(DecideAside, AReplayToOneHandlerLeavesTheOtherFailed) {
   Attempt made = attempt({"a.one", "b.one"}, {handled("a.one")});
   made.progress = {meant("a.one"), set_aside("b.one", 5)};
-  const Decision decision = decide(made);
+  const Decided decision = decide(made);
   EXPECT_EQ(decision.settlement.next, Status::failed);
   EXPECT_EQ(decision.settlement.last_error, "TimeoutError: no answer from b.one");
   EXPECT_FALSE(decision.settlement.counts_attempt) << "nothing failed now";
@@ -105,7 +117,7 @@ TEST(DecideAside, WhoNeverFailedDoesNotKeepItFromBeingDelivered) {
 TEST(DecideAside, TheOneThatIsMeantHasAllItsAttempts) {
   Attempt made = attempt({"a.one", "b.one"}, {failed("a.one")});
   made.progress = {meant("a.one"), set_aside("b.one", 5)};
-  const Decision decision = decide(made);
+  const Decided decision = decide(made);
   EXPECT_EQ(decision.settlement.next, Status::pending);
   EXPECT_TRUE(decision.settlement.counts_attempt);
   EXPECT_EQ(of(decision, "a.one").attempts, 1);
@@ -115,7 +127,7 @@ TEST(DecideAside, TheOneThatIsMeantHasAllItsAttempts) {
 TEST(DecideAside, ItsOwnFailureIsTheOneThatIsTold) {
   Attempt made = attempt({"b.one", "a.one"}, {refused("a.one")});
   made.progress = {set_aside("b.one", 5), meant("a.one")};
-  const Decision decision = decide(made);
+  const Decided decision = decide(made);
   EXPECT_EQ(decision.settlement.next, Status::failed);
   EXPECT_EQ(decision.settlement.error_class, "TerminalError");
 }
@@ -130,7 +142,7 @@ TEST(DecideAside, AnExpiredClaimDoesNotFailForIt) {
 }
 
 TEST(Decide, ARetryRunsOnlyWhatHasNotHandledIt) {
-  const Decision decision = decide(attempt({"a.one", "a.two"}, {handled("a.one"), failed("a.two")}));
+  const Decided decision = decide(attempt({"a.one", "a.two"}, {handled("a.one"), failed("a.two")}));
   EXPECT_EQ(decision.settlement.next, Status::pending);
   EXPECT_EQ(decision.settlement.cause, Cause::retry);
   EXPECT_EQ(decision.handled_by, std::vector<std::string>{"a.one"});
@@ -144,7 +156,7 @@ TEST(Decide, ARetryRunsOnlyWhatHasNotHandledIt) {
 }
 
 TEST(Decide, AnEventGoesOnToTheHandlersOfOtherProcessesAtOnce) {
-  const Decision decision = decide(attempt({"a.one", "b.one", "b.two"}, {handled("a.one")}));
+  const Decided decision = decide(attempt({"a.one", "b.one", "b.two"}, {handled("a.one")}));
   EXPECT_EQ(decision.settlement.next, Status::pending);
   EXPECT_EQ(decision.settlement.cause, Cause::release);
   EXPECT_FALSE(decision.settlement.counts_attempt);
@@ -158,7 +170,7 @@ TEST(Decide, TwoScopesLeftMeansThatAnybodyLooks) {
 }
 
 TEST(Decide, AFailureHereDoesNotDelayTheOthers) {
-  const Decision decision = decide(attempt({"a.one", "b.one"}, {failed("a.one")}));
+  const Decided decision = decide(attempt({"a.one", "b.one"}, {failed("a.one")}));
   EXPECT_EQ(decision.settlement.not_before, kNow) << "b.one is due now";
   EXPECT_EQ(of(decision, "a.one").due, kNow + 1s);
   EXPECT_EQ(of(decision, "b.one").attempts, 0);
@@ -168,7 +180,7 @@ TEST(Decide, EachHandlerHasItsOwnAttempts) {
   Attempt second = attempt({"a.one", "a.two"}, {failed("a.one"), failed("a.two")});
   second.attempts = 3;
   second.progress = {{"a.one", 3, kNow, false, "x", "x", "x"}, {"a.two", 1, kNow, false, "x", "x", "x"}};
-  const Decision decision = decide(second);
+  const Decided decision = decide(second);
   EXPECT_EQ(of(decision, "a.one").attempts, 4);
   EXPECT_EQ(of(decision, "a.two").attempts, 2);
   EXPECT_TRUE(decision.settlement.counts_attempt) << "the row shows the most tried: 4";
@@ -183,14 +195,14 @@ TEST(Decide, ExhaustedFailsTheEventWhenTheOthersHadTheirChance) {
   Attempt fifth = attempt({"a.one", "a.two"}, {failed("a.one"), failed("a.two")});
   fifth.attempts = 4;
   fifth.progress = {{"a.one", 4, kNow, false, "x", "x", "x"}, {"a.two", 1, kNow, false, "x", "x", "x"}};
-  const Decision decision = decide(fifth);
+  const Decided decision = decide(fifth);
   EXPECT_EQ(decision.settlement.next, Status::failed);
   EXPECT_EQ(decision.settlement.last_error, "TimeoutError: no answer from a.one") << "the one that is out of attempts";
   EXPECT_EQ(decision.settlement.progress.size(), 2U);
 }
 
 TEST(Decide, ATerminalFailureWaitsForAnotherContextsFirstTry) {
-  const Decision decision = decide(attempt({"a.one", "b.one"}, {refused("a.one")}));
+  const Decided decision = decide(attempt({"a.one", "b.one"}, {refused("a.one")}));
   EXPECT_EQ(decision.settlement.next, Status::pending);
   EXPECT_TRUE(of(decision, "a.one").out_of_attempts);
   EXPECT_EQ(decision.settlement.lane, "b");
@@ -200,7 +212,7 @@ TEST(Decide, ATerminalFailureWaitsForAnotherContextsFirstTry) {
   there.attempts = 1;
   there.progress = decision.settlement.progress;
   there.hosted = {"b.one"};
-  const Decision then = decide(there);
+  const Decided then = decide(there);
   EXPECT_EQ(then.settlement.next, Status::failed);
   EXPECT_EQ(then.settlement.last_error, "TerminalError: never");
   EXPECT_EQ(then.handled_by, std::vector<std::string>{"b.one"});
@@ -214,8 +226,8 @@ TEST(Decide, ATerminalFailureDoesNotWaitForAContextWithoutWorkers) {
 }
 
 TEST(Decide, DeferringCountsNothing) {
-  const Decision decision =
-      decide(attempt({"a.one", "a.two"}, {{"a.one", Outcome::deferred(kNow + 1h), policy(), 0.5}, handled("a.two")}));
+  const Decided decision =
+      decide(attempt({"a.one", "a.two"}, {{"a.one", Outcome::deferred(kNow + 1h)}, handled("a.two")}));
   EXPECT_EQ(decision.settlement.next, Status::pending);
   EXPECT_FALSE(decision.settlement.counts_attempt);
   EXPECT_EQ(decision.settlement.not_before, kNow + 1h);
@@ -224,7 +236,7 @@ TEST(Decide, DeferringCountsNothing) {
 TEST(Decide, AHandlerThatWasAloneKeepsItsCountWhenASecondSubscribes) {
   Attempt third = attempt({"a.one", "b.one"}, {failed("a.one")});
   third.attempts = 2;
-  const Decision decision = decide(third);
+  const Decided decision = decide(third);
   EXPECT_EQ(of(decision, "a.one").attempts, 3);
   EXPECT_EQ(of(decision, "b.one").attempts, 0);
 }

@@ -27,9 +27,9 @@ ClaimKeeper::Hold::~Hold() {
   keeper_.holds_.erase(this);
 }
 
-std::stop_token ClaimKeeper::Hold::begin(std::span<const Uuid> events, Duration timeout) {
+std::stop_token ClaimKeeper::Hold::begin(std::vector<Uuid> events, Duration timeout) {
   const std::lock_guard lock{mutex_};
-  run_ = Run{{events.begin(), events.end()}, {}, {}, false};
+  run_.emplace(Run{std::move(events), {}, {}, false});
   if (timeout > Duration::zero()) run_->deadline = keeper_.now() + timeout;
   if (keeper_.stopping_) run_->stop.request_stop();
   return run_->stop.get_token();

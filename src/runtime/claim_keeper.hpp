@@ -40,7 +40,7 @@ class ClaimKeeper {
     Hold& operator=(const Hold&) = delete;
 
     /// A handler begins with these events. One run at a time.
-    std::stop_token begin(std::span<const Uuid> events, Duration timeout);
+    std::stop_token begin(std::vector<Uuid> events, Duration timeout);
     /// It has returned. True when its time had run out before.
     bool end();
     /// These are settled, or will be left to expire.

@@ -90,7 +90,7 @@ Result<std::vector<Work>> Dispatcher::plan(std::vector<store::ClaimedEvent> even
   works.reserve(events.size());
   subscribed.reserve(events.size());
   for (store::ClaimedEvent& event : events) {
-    works.push_back({std::move(event), claimed});
+    works.emplace_back(std::move(event), claimed);
     subscribed.emplace_back(routes.matching(works.back().route()));
   }
   auto found = find_handled(works, subscribed);

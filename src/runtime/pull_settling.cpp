@@ -169,7 +169,7 @@ Result<std::vector<PullVerdict>> PullSettling::settle(std::span<const PullSettle
     const auto here = std::chrono::steady_clock::now();
     const Duration took = *now - record->claimed_at.value_or(*now);
     batch.reports.push_back({token.handler_name, settlements[i].outcome, {here - took, took}});
-    batch.works.push_back({claimed_event(*std::move(record), token.claim, *now), here});
+    batch.works.emplace_back(claimed_event(*std::move(record), token.claim, *now), here);
     batch.works.back().held_by = PullWorker{token.handler_name, token.worker}.identity();
   }
   for (auto& [generation, batch] : batches) {
@@ -193,7 +193,7 @@ Result<void> PullSettling::acknowledge(std::vector<store::ClaimedEvent> events, 
   batch.generation = events.front().generation;
   SLUICE_CHECK(batch.handlers.add(stand_in(handler_name, options_)));
   for (store::ClaimedEvent& event : events) {
-    batch.works.push_back({std::move(event), std::chrono::steady_clock::now()});
+    batch.works.emplace_back(std::move(event), std::chrono::steady_clock::now());
     // Whether it was handled is looked up once more; given back if not.
     batch.reports.push_back({handler_name, Outcome::released(), {}});
   }

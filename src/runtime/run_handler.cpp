@@ -179,7 +179,7 @@ RunResult guarded_run(const RegisteredHandler& handler, std::span<Work* const> w
   ids.reserve(works.size());
   for (const Work* work : works) ids.push_back(work->event.claim.event_id);
   const HandlerSet::Slot slot = context.handlers.slot(handler);
-  delivery.stop = context.hold.begin(ids, handler.timeout);
+  delivery.stop = context.hold.begin(std::move(ids), handler.timeout);
   ProcessSpans spans{context.trace, handler, works};
   delivery.traceparents = spans.traceparents();
   RunResult result;
@@ -207,7 +207,9 @@ RunResult run_handler(const RegisteredHandler& handler, std::span<Work* const> w
   const EventHandler::Shape& shape = handler.handler.shape();
   return guarded_run(handler, works, context, [&](const Delivery& delivery) -> std::vector<Outcome> {
     if (const auto* each = std::get_if<EventHandler::Each>(&shape)) {
-      return {outcome_of((*each)(works.front()->event.envelope, delivery))};
+      std::vector<Outcome> outcome;
+      outcome.push_back(outcome_of((*each)(works.front()->event.envelope, delivery)));
+      return outcome;
     }
     if (const auto* coroutine = std::get_if<EventHandler::Coroutine>(&shape)) {
       return run_coroutines(*coroutine, works, delivery, handler.retry);

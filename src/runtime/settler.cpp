@@ -40,7 +40,7 @@ void count(const Work& work, StepReport& report) {
   for (const HandlerNote& note : work.notes) {
     if (note.outcome.kind == Outcome::Kind::failed) ++report.failures_by_class[effective_class(note.outcome.failure)];
   }
-  const bool deduplicated = work.runs.empty() && !work.notes.empty();
+  const bool deduplicated = !work.has_run() && !work.notes.empty();
   switch (work.decision.settlement.next) {
     case Status::delivered:
       ++report.delivered;
@@ -112,7 +112,7 @@ Settler::Settler(store::Claiming& store, RegistryView& registry, const HandlerSe
       options_(std::move(options)),
       observer_(options_.metrics, options_.history) {}
 
-void Settler::add(Work work) { works_.push_back(std::move(work)); }
+void Settler::add(Work&& work) { works_.push_back(std::move(work)); }
 
 Result<store::SettleReport> Settler::try_settle() {
   const auto registry = registry_.current();

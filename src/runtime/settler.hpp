@@ -36,7 +36,7 @@ class Settler {
           SettlerOptions options);
 
   /// An event that is ready to be settled.
-  void add(Work work);
+  void add(Work&& work);
   [[nodiscard]] bool empty() const { return works_.empty(); }
 
   /// Settles everything that was added, in one call. After an error that allows it the works are kept

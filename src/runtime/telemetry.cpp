@@ -70,10 +70,19 @@ void SettleObserver::measure(const Work& work) {
   }
 }
 
+HistoryCounts& SettleObserver::counts(Timestamp at, HistoryKind kind, const std::string& name) {
+  const Timestamp minute = std::chrono::floor<std::chrono::minutes>(at);
+  Latest& latest = latest_.at(static_cast<std::size_t>(kind));
+  if (latest.counts == nullptr || latest.minute != minute || latest.name != name) {
+    latest = {minute, name, &book_.at(at, kind, name)};
+  }
+  return *latest.counts;
+}
+
 void SettleObserver::record_runs(const Work& work, Timestamp at) {
   for (const HandlerNote& note : work.notes) {
     if (note.deduplicated || note.handler_name.empty()) continue;
-    HistoryCounts& handler = book_.at(at, HistoryKind::handler, note.handler_name);
+    HistoryCounts& handler = counts(at, HistoryKind::handler, note.handler_name);
     const bool failed = note.outcome.kind == Outcome::Kind::failed;
     if (!failed && note.outcome.kind != Outcome::Kind::handled) continue;
     ++(failed ? handler.failed : handler.delivered);
@@ -86,16 +95,14 @@ void SettleObserver::record_runs(const Work& work, Timestamp at) {
 void SettleObserver::record_event(const Work& work, Timestamp at) {
   const Settlement& settlement = work.decision.settlement;
   const bool relayed = work.event.claim.claim_seq == 0;
-  for (HistoryCounts* counts :
-       {&book_.at(at, HistoryKind::all), &book_.at(at, HistoryKind::type, work.event.envelope.event_type())}) {
-    if (settlement.next == Status::failed) ++counts->failed;
-    if (settlement.next == Status::pending && settlement.cause == Cause::retry) ++counts->retried;
+  for (HistoryCounts* seen :
+       {&counts(at, HistoryKind::all, {}), &counts(at, HistoryKind::type, work.event.envelope.event_type())}) {
+    if (settlement.next == Status::failed) ++seen->failed;
+    if (settlement.next == Status::pending && settlement.cause == Cause::retry) ++seen->retried;
     if (settlement.next != Status::delivered || relayed) continue;
-    ++counts->delivered;
-    counts->replayed += work.event.replay > 0 ? 1 : 0;
-    DurationHistogram& latencies = work.event.replay > 0 ? counts->replays
-                                   : work.event.fresh    ? counts->first
-                                                         : counts->later;
+    ++seen->delivered;
+    seen->replayed += work.event.replay > 0 ? 1 : 0;
+    DurationHistogram& latencies = work.event.replay > 0 ? seen->replays : work.event.fresh ? seen->first : seen->later;
     latencies.add(latency_of(work.event, at));
   }
 }
@@ -104,6 +111,7 @@ void SettleObserver::counted(const StepReport& report) {
   if (history_ == nullptr) return;
   history_->add(book_);
   book_.clear();
+  latest_ = {};
   if (metrics_ == nullptr) return;
   auto& settled = metrics_->delivery.settled;
   add(settled, "delivered", report.delivered - report.deduplicated);

@@ -1,6 +1,7 @@
 // How the runtime's parts report into the metrics. Without a MetricSet nothing is reported.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -41,6 +42,14 @@ class SettleObserver {
   };
   OfHandler& of(const std::string& handler);
 
+  /// The book's, remembered by kind: the events of a batch are of few series, and of one minute.
+  HistoryCounts& counts(Timestamp at, HistoryKind kind, const std::string& name);
+  struct Latest {
+    Timestamp minute{};
+    std::string name;
+    HistoryCounts* counts = nullptr;
+  };
+
   void measure(const Work& work);
   void record_runs(const Work& work, Timestamp at);
   void record_event(const Work& work, Timestamp at);
@@ -49,6 +58,7 @@ class SettleObserver {
   telemetry::DeliveryHistory* history_;
   std::map<std::string, OfHandler, std::less<>> handlers_;
   HistoryBook book_;  // of a batch
+  std::array<Latest, kHistoryKinds.size()> latest_{};
 };
 
 /// The eyes of one worker.

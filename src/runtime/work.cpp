@@ -12,7 +12,7 @@ constexpr Duration kRestOfTheUnwanted = std::chrono::seconds{1};
 
 // Without a dedup row nothing tells a second run from the first; a handler that is idempotent and alone
 // does not mind.
-bool needs_record(const Work& work, const std::string& handler, const DecisionInput& input, std::size_t open) {
+bool needs_record(const Work& work, std::string_view handler, const DecisionInput& input, std::size_t open) {
   if (work.recorded.contains(handler)) return false;
   const RegisteredHandler* hosted = input.hosted.find(handler);
   const bool alone = open == 1 && work.event.progress.empty() && !work.event.shared;
@@ -58,13 +58,18 @@ Timestamp Work::store_time(std::chrono::steady_clock::time_point at) const {
   return event.claimed_at + std::chrono::duration_cast<Duration>(at - claimed);
 }
 
+bool Work::has_run() const {
+  return std::any_of(notes.begin(), notes.end(), [](const HandlerNote& note) { return note.retry != nullptr; });
+}
+
 bool Work::has_run(const std::string& handler) const {
-  return std::any_of(runs.begin(), runs.end(), [&](const HandlerRun& run) { return run.handler_name == handler; });
+  return std::any_of(notes.begin(), notes.end(),
+                     [&](const HandlerNote& note) { return note.retry != nullptr && note.handler_name == handler; });
 }
 
 void Work::note(const RegisteredHandler& handler, Ran ran, double uniform01) {
-  runs.push_back({handler.name(), ran.outcome, handler.retry, uniform01});
-  notes.push_back({handler.name(), std::move(ran.outcome), ran.time, false, std::move(ran.traceparent)});
+  notes.push_back(
+      {handler.name(), std::move(ran.outcome), ran.time, false, std::move(ran.traceparent), &handler.retry, uniform01});
 }
 
 Result<void> find_handled(store::Claiming& store, std::span<Work> works, std::span<const HandlerList> handlers) {
@@ -119,27 +124,33 @@ void decide_work(Work& work, const DecisionInput& input) {
 
   const std::vector<std::string>& subscribed = input.routes.matching(work.route());
   // Nobody wants it any more, or it was not tried: back as it was.
-  if (subscribed.empty() || (work.release && work.runs.empty())) {
+  if (subscribed.empty() || (work.release && !work.has_run())) {
     decision.settlement = settle(work.event.attempts, Outcome::released(), {}, 0.0);
     decision.settlement.progress = work.event.progress;
     // Claimed for a subscription that has just gone: not again at once.
     if (subscribed.empty()) decision.settlement.delay = kRestOfTheUnwanted;
     return;
   }
-  std::vector<std::string> open;
+  std::vector<std::string_view> open;
+  open.reserve(subscribed.size());
   for (const std::string& handler : subscribed) {
     if (!work.handled_before.contains(handler)) open.push_back(handler);
+  }
+  std::vector<HandlerRun> runs;
+  runs.reserve(work.notes.size());
+  for (const HandlerNote& note : work.notes) {
+    if (note.retry != nullptr) runs.push_back({note.handler_name, note.outcome, *note.retry, note.uniform01});
   }
   Decision made = decide({.attempts = work.event.attempts,
                           .progress = work.event.progress,
                           .open = open,
-                          .runs = work.runs,
+                          .runs = runs,
                           .served = input.registry.served,
                           .hosted = input.hosted.names(),
                           .now = work.store_now()});
   decision.settlement = std::move(made.settlement);
-  for (std::string& handler : made.handled_by) {
-    if (needs_record(work, handler, input, open.size())) decision.handled_by.push_back(std::move(handler));
+  for (const std::string_view handler : made.handled_by) {
+    if (needs_record(work, handler, input, open.size())) decision.handled_by.emplace_back(handler);
   }
   if (!decision.handled_by.empty()) decision.idempotency_key = work.event.envelope.idempotency_key();
 }

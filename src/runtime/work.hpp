@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/alert.hpp"
@@ -59,17 +60,22 @@ struct HandlerNote {
   std::string handler_name;
   Outcome outcome;
   RunTime time{};
-  bool deduplicated = false;  ///< it had handled the event before, so it did not run
-  std::string traceparent{};  ///< of the span that it ran in; empty: none
+  bool deduplicated = false;           ///< it had handled the event before, so it did not run
+  std::string traceparent{};           ///< of the span that it ran in; empty: none
+  const RetryPolicy* retry = nullptr;  ///< the handler's own, which outlives the work; none: it did not run
+  double uniform01 = 0.0;              ///< for the jitter
 };
 
 struct Work {
+  // In place: a batch has a thousand of them, and each is large.
+  Work(store::ClaimedEvent&& claimed_event, std::chrono::steady_clock::time_point when)
+      : event(std::move(claimed_event)), claimed(when) {}
+
   store::ClaimedEvent event;
   std::chrono::steady_clock::time_point claimed{};    ///< read before the claim was asked for
   std::set<std::string, std::less<>> handled_before;  ///< by event_handled, when the attempt began
   std::vector<const RegisteredHandler*> to_run;       ///< hosted here, not handled, due
   std::vector<HandlerNote> notes;
-  std::vector<HandlerRun> runs;
   std::set<std::string, std::less<>> recorded;  ///< dedup rows that are committed already
   bool release = false;                         ///< not run: given back as it was
   std::string held_by{};                        ///< who holds the claim, where it is not a worker of this process
@@ -79,12 +85,14 @@ struct Work {
   /// The store's clock, as well as it is known: its time at the claim, and what has passed here since.
   [[nodiscard]] Timestamp store_now() const;
   [[nodiscard]] Timestamp store_time(std::chrono::steady_clock::time_point at) const;
+  [[nodiscard]] bool has_run() const;
   [[nodiscard]] bool has_run(const std::string& handler) const;
   struct Ran {
     Outcome outcome;
     RunTime time{};
     std::string traceparent{};  ///< as in HandlerNote
   };
+  /// The handler outlives the work.
   void note(const RegisteredHandler& handler, Ran ran, double uniform01);
 };
 

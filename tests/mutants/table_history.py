@@ -40,7 +40,7 @@ HISTORIES = [
     observed("history-replays-apart", "A replay is measured from the replay", "AReplayCountsFromTheReplay",
              (TELEMETRY, "event.replayed_at.value_or(event.envelope.occurred_at())", "event.envelope.occurred_at()")),
     observed("history-replays-own", "Replays have a histogram of their own", "AReplayCountsFromTheReplay",
-             (TELEMETRY, "= work.event.replay > 0 ? counts->replays", "= false ? counts->replays")),
+             (TELEMETRY, "= work.event.replay > 0 ? seen->replays", "= false ? seen->replays")),
     observed("attempts-first-success", "A first success writes nothing", "AFirstSuccessIsNoAttemptInTheLog",
              ("src/runtime/work.cpp", "if (!is_kept(work, rules)) return attempts;", "")),
     Mutant("history-quiet", "A quiet interval of one series is zero only where something is known", "ops_test",

@@ -77,15 +77,19 @@ ClaimedEvent claimed_event(const pq::Rows& rows, int row, Generation generation)
 
 // The rows that hold an event, in the order of their numbers: the update returns them in the order of their places in
 // the table, which is most often the same.
-std::vector<int> in_order(const pq::Rows& rows) {
-  std::vector<int> order;
+std::vector<std::pair<std::int64_t, int>> in_order(const pq::Rows& rows) {
+  std::vector<std::pair<std::int64_t, int>> order;
   order.reserve(static_cast<std::size_t>(rows.size()));
   for (int row = 0; row < rows.size(); ++row) {
-    if (!rows.is_null(row, kId)) order.push_back(row);
+    if (!rows.is_null(row, kId)) order.emplace_back(rows.int8(row, kSeq), row);
   }
-  const auto earlier = [&](int a, int b) { return rows.int8(a, kSeq) < rows.int8(b, kSeq); };
-  if (!std::is_sorted(order.begin(), order.end(), earlier)) std::sort(order.begin(), order.end(), earlier);
+  if (!std::is_sorted(order.begin(), order.end())) std::sort(order.begin(), order.end());
   return order;
+}
+
+void append(std::vector<ClaimedEvent>& events, std::vector<ClaimedEvent>&& more) {
+  if (events.empty()) return events.swap(more);
+  std::move(more.begin(), more.end(), std::back_inserter(events));
 }
 
 // The same for every worker that serves the same events.
@@ -179,17 +183,17 @@ Result<PostgresStore::Taken> PostgresStore::take_swiftly(const ClaimRequest& req
 PostgresStore::Taken PostgresStore::taken_from(const pq::Rows& rows, const ClaimRequest& request,
                                                const Stretch& stretch, const StretchView& view) {
   Taken taken{.view = view};
-  const std::vector<int> order = in_order(rows);
+  const auto order = in_order(rows);
   taken.events.reserve(order.size());
-  for (const int row : order) {
-    const std::int64_t seq = rows.int8(row, kSeq);
+  for (const auto& [seq, row] : order) {
     if (seq > stretch.after && seq <= view.looked_up_to.value_or(stretch.after)) ++taken.view.found;
     taken.view.keyed = taken.view.keyed || !rows.is_null(row, kOrderingKey);
     taken.events.push_back(claimed_event(rows, row, request.generation));
   }
   if (!taken.events.empty() && request.settled_here) {
     std::vector<Uuid> ids;
-    for (const int row : order) ids.push_back(rows.uuid(row, kId));
+    ids.reserve(taken.events.size());
+    for (const ClaimedEvent& event : taken.events) ids.push_back(event.claim.event_id);
     OpenBatch open{ids, std::chrono::steady_clock::now() + request.ttl};
     const std::scoped_lock lock{mutex_};
     forget_expired_claims();
@@ -347,7 +351,7 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim_ahead(const std::string& 
       if (known) group.next.insert(next.begin(), next.end());
       return events;
     }
-    std::move(taken->events.begin(), taken->events.end(), std::back_inserter(events));
+    append(events, std::move(taken->events));
     const bool more = stretch.upto || !group.next.empty() ||
                       (taken->view.looked_up_to && taken->view.top && *taken->view.looked_up_to < *taken->view.top);
     if (!more || is_most(events.size(), limit)) return events;
@@ -378,7 +382,7 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim(const ClaimRequest& reque
       beginning.elsewhere ? claim_due(key, request, *group, limit) : claim_ahead(key, request, *group, limit);
   if (beginning.learnt) end_beginning(*group, *beginning.learnt, events.has_value());
   if (!found.empty()) {
-    if (events) std::move(events->begin(), events->end(), std::back_inserter(found));
+    if (events) append(found, *std::move(events));
     return found;
   }
   if (!events) return events;
@@ -387,7 +391,7 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim(const ClaimRequest& reque
   if (!beginning.elsewhere && wants_look_back(*group, about_to_rest, room)) {
     Result<std::vector<ClaimedEvent>> behind = claim_behind(key, request, *group, room, about_to_rest);
     // What was claimed must reach the caller, whatever became of the look back.
-    if (behind) std::move(behind->begin(), behind->end(), std::back_inserter(*events));
+    if (behind) append(*events, *std::move(behind));
   }
   return events;
 }
