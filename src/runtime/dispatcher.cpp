@@ -143,12 +143,13 @@ Result<void> Dispatcher::find_handled(std::vector<Work>& works, std::span<const 
 
 Result<StepReport> Dispatcher::process(Claimed claimed, const std::stop_token& abandon) {
   if (options_.at) options_.at("claimed");
+  in_handlers_ = {};
   auto hold = environment_.keeper.hold(claims_of(claimed.events), claimed.at);
   SLUICE_TRY(auto planned, plan(std::move(claimed.events), claimed.at));
   ClaimKeeper::Hold& held = *hold;
   Batch batch{std::move(planned),
               std::move(hold),
-              {environment_.handlers, held, options_.generation, {environment_.tracer, claimed.span}},
+              {environment_.handlers, held, options_.generation, {environment_.tracer, claimed.span}, in_handlers_},
               abandon,
               {},
               std::chrono::steady_clock::now(),

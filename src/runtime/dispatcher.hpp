@@ -56,6 +56,8 @@ class Dispatcher {
   };
   /// Events that have not begun when `abandon` is asked for are given back.
   Result<StepReport> process(Claimed claimed, const std::stop_token& abandon);
+  /// How long the latest batch was with its handlers: what would grow with the batch.
+  [[nodiscard]] Duration in_handlers() const { return in_handlers_; }
 
   /// Settles what an earlier call could not, if anything.
   Result<StepReport> settle_rest() { return settler_.settle(); }
@@ -75,6 +77,7 @@ class Dispatcher {
   DispatcherOptions options_;
   Settler settler_;
   EffectRunner effects_;
+  Duration in_handlers_{};
 };
 
 }  // namespace sluice::runtime

@@ -268,5 +268,24 @@ TEST_F(DispatcherTest, SlowHandlersMakeSmallBatches) {
   EXPECT_THAT(sizes, testing::ElementsAre(10U, 1U));
 }
 
+// What a batch costs whatever its size is a reason for larger ones: with a store that is far away, batches of one stay slow.
+TEST_F(DispatcherTest, SlowSettlesDoNotMakeSmallBatches) {
+  WorkerOptions options = worker_options();
+  options.batch_time = 1ms;
+  options.at = [](std::string_view place) {
+    if (place != "before_settle") return;
+    const auto until = std::chrono::steady_clock::now() + 5ms;
+    while (std::chrono::steady_clock::now() < until) {
+    }
+  };
+  std::size_t largest = 0;
+  add("tests.batch", [&](std::span<const EventEnvelope> events) { largest = std::max(largest, events.size()); });
+  worker = std::make_unique<TestWorker>(*store, std::move(handlers), telemetry::Logger{}, options);
+  store.publish(test::events(500));
+  while (largest < 40 && step().claimed > 0) {
+  }
+  EXPECT_GE(largest, 40U);
+}
+
 }  // namespace
 }  // namespace sluice::runtime

@@ -178,6 +178,7 @@ RunResult guarded_run(const RegisteredHandler& handler, std::span<Work* const> w
   std::vector<Uuid> ids;
   ids.reserve(works.size());
   for (const Work* work : works) ids.push_back(work->event.claim.event_id);
+  const auto asked = std::chrono::steady_clock::now();
   const HandlerSet::Slot slot = context.handlers.slot(handler);
   delivery.stop = context.hold.begin(std::move(ids), handler.timeout);
   ProcessSpans spans{context.trace, handler, works};
@@ -190,7 +191,9 @@ RunResult guarded_run(const RegisteredHandler& handler, std::span<Work* const> w
   } catch (...) {
     result.outcomes.assign(works.size(), outcome_of_thrown(std::current_exception(), delivery.stop, handler.retry));
   }
-  result.time.took = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - result.time.began);
+  const auto ended = std::chrono::steady_clock::now();
+  result.time.took = std::chrono::duration_cast<Duration>(ended - result.time.began);
+  context.in_handlers += std::chrono::duration_cast<Duration>(ended - asked);
   if (context.hold.end()) call_it_timeout(result.outcomes, handler.timeout);
   spans.end(result.outcomes);
   result.traceparents = std::move(delivery.traceparents);

@@ -27,6 +27,7 @@ struct RunContext {
   ClaimKeeper::Hold& hold;
   std::int64_t generation = 0;
   ProcessTrace trace{};
+  Duration& in_handlers;  ///< grows by what the handlers take, and by what they have to wait for a slot
 };
 
 struct RunResult {

@@ -62,14 +62,14 @@ Result<StepReport> Worker::step(const std::stop_token& abandon, const std::funct
   const std::size_t count = events->size();
   if (busy) busy(count >= static_cast<std::size_t>(request_.limit));
   std::string span = trace_claim(tracer_, *events, began);
-  const auto begun = std::chrono::steady_clock::now();
   auto report = dispatcher_.process({*std::move(events), claimed_at, std::move(span)}, abandon);
-  adapt(count, std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - begun));
+  adapt(count, dispatcher_.in_handlers());
   if (report) *report += *earlier;
   return report;
 }
 
-// Full batches grow; slow handlers keep them short, so that other threads and processes get their share.
+// Full batches grow; slow handlers keep them short, so that other threads and processes get their share. What a claim and a
+// settle take does not: a store that is slow or far away is one that wants larger batches.
 void Worker::adapt(std::size_t claimed, Duration took) {
   constexpr double kWeight = 0.3;
   if (claimed > 0) {

@@ -260,7 +260,8 @@ retry = {{ attempts = {ATTEMPTS}, base = "5ms", cap = "50ms" }}
         self._await_quiet()
         self.seen += self.crew.close(30)
 
-    # By condition: nothing pending and nothing in flight; or nothing has changed for so long that nothing will.
+    # By condition: nothing pending and nothing in flight; or nothing has changed for so long that nothing will. What goes on
+    # is not stranded, however slow: a round has half an hour, on a machine that is busy otherwise.
     def _await_quiet(self):
         begun = changed = time.monotonic()
         last = ""
@@ -271,7 +272,7 @@ retry = {{ attempts = {ATTEMPTS}, base = "5ms", cap = "50ms" }}
                 break
             if state != last:
                 last, changed = state, now
-            if now - changed > 15 * self.ttl or now - begun > 300:
+            if now - changed > 15 * self.ttl or now - begun > 1800:
                 self.seen.append(f"not quiet {now - begun:.0f} s after the last fault: {' '.join(state.split())}")
                 break
             self.rest(0.3)
