@@ -268,7 +268,8 @@ TEST_F(DispatcherTest, SlowHandlersMakeSmallBatches) {
   EXPECT_THAT(sizes, testing::ElementsAre(10U, 1U));
 }
 
-// What a batch costs whatever its size is a reason for larger ones: with a store that is far away, batches of one stay slow.
+// What a batch costs whatever its size is a reason for larger ones: with a store that is far away, batches of one stay
+// slow.
 TEST_F(DispatcherTest, SlowSettlesDoNotMakeSmallBatches) {
   WorkerOptions options = worker_options();
   options.batch_time = 1ms;

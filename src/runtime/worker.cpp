@@ -68,8 +68,8 @@ Result<StepReport> Worker::step(const std::stop_token& abandon, const std::funct
   return report;
 }
 
-// Full batches grow; slow handlers keep them short, so that other threads and processes get their share. What a claim and a
-// settle take does not: a store that is slow or far away is one that wants larger batches.
+// Full batches grow; slow handlers keep them short, so that other threads and processes get their share. What a claim
+// and a settle take does not: a store that is slow or far away is one that wants larger batches.
 void Worker::adapt(std::size_t claimed, Duration took) {
   constexpr double kWeight = 0.3;
   if (claimed > 0) {
