@@ -35,4 +35,6 @@ DUE = [
     integration("scan-from-mark-kept", "A connection that was opened meanwhile does not begin a second one",
                 "PostgresRescan.OneThreadScansFromTheMarkAndTheOthersTakeWhatIsDue",
                 (PG + "postgres_claim.cpp", ", .left_to_another = group.left_to_another", "")),
+    integration("key-next-single", "What waited for a key leaves every second claim of one event to new ones", "PostgresClaim.OneEventAtATimeAKeyTakesEverySecondClaimWhileOthersLieAhead",
+                (PG + "postgres_claim.cpp", "group.rounds_up ? 1 : 0", "true ? 1 : 0")),
 ]

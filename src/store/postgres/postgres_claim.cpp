@@ -234,11 +234,12 @@ Result<void> PostgresStore::reserve(const std::string& key, ScanGroup& group, in
   return {};
 }
 
-// Those that waited for a key and need not any more, the oldest first, which lets the floor of the keys follow: at most
-// half of a claim while new ones lie ahead, so that long chains of keys hold up nobody. Under mutex_.
+// Those that waited for a key and need not any more, the oldest first, which lets the floor of the keys follow: half of
+// a claim, or every second claim of one, while new ones lie ahead. Long chains of keys hold up nobody. Under mutex_.
 std::vector<std::int64_t> PostgresStore::next_of_keys(ScanGroup& group, int room) {
-  const std::size_t most = static_cast<std::size_t>(group.stretches.is_behind() ? std::max(1, room / 2) : room);
-  const auto end = std::next(group.next.begin(), static_cast<std::ptrdiff_t>(std::min(most, group.next.size())));
+  group.rounds_up = !group.rounds_up;
+  const int share = group.stretches.is_behind() ? (room + (group.rounds_up ? 1 : 0)) / 2 : room;
+  const auto end = std::next(group.next.begin(), std::min<std::ptrdiff_t>(share, std::ssize(group.next)));
   std::vector<std::int64_t> next{group.next.begin(), end};
   group.next.erase(group.next.begin(), end);
   return next;

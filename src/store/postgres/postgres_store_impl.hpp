@@ -194,6 +194,7 @@ class PostgresStore final : public Store, public MoveTarget {
     std::uint64_t learnt = 0;  ///< the pool's opened() when the mark was loaded
     ScanStretches stretches;
     std::set<std::int64_t> next;  ///< waited for a key that was released: for the next claim, which may lose them
+    bool rounds_up = false;       ///< the latest claim gave them the larger half
     std::int64_t low = 0;  ///< the group's mark in the database when it was last seen: tells whether to look back
     std::int64_t looked_upto = 0;                        ///< how far the last look back has read
     Duration pause{};                                    ///< between looks back of who rests
