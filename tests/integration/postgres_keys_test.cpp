@@ -71,19 +71,41 @@ TEST_F(PostgresClaim, OneEventAtATimeAKeyTakesEverySecondClaimWhileOthersLieAhea
   const std::string of_key =
       "insert into core.outbox (event_type, source, generation, payload, ordering_key) "
       "select 'keyed', 'worlds', 1, '{}', 'k' from generate_series(1, ";
-  session.must(of_key + "1)");
-  session.must(insert(20, "plain"));
-  session.must(of_key + "20)");
-  const auto store = open(4, std::chrono::hours{1});
-  int keyed = 0;
-  for (int part = 1; part <= 12; ++part) {
-    const auto events = claim(*store, 1);
-    ASSERT_EQ(events.size(), 1U) << part;
-    keyed += events.front().envelope.event_type() == "keyed" ? 1 : 0;
-    deliver(*store, events);
+  for (const bool parked : {false, true}) {
+    session.must("delete from core.outbox");
+    session.must(of_key + "1)");
+    session.must(insert(20, "plain"));
+    session.must(of_key + "20)");
+    // Each delivery makes the next one due.
+    const std::string park =
+        "update core.outbox set retry_after = now() + interval '10 minutes', blocked_since = now() ";
+    if (parked) session.must(park + "where seq > (select min(seq) from core.outbox) and ordering_key is not null");
+    const auto store = open(4, std::chrono::hours{1});
+    int keyed = 0;
+    for (int part = 1; part <= 12; ++part) {
+      const auto events = claim(*store, 1);
+      ASSERT_EQ(events.size(), 1U) << part;
+      keyed += events.front().envelope.event_type() == "keyed" ? 1 : 0;
+      deliver(*store, events);
+    }
+    EXPECT_GE(keyed, 4) << (parked ? "parked" : "passed over");
+    EXPECT_LE(keyed, 8) << (parked ? "parked" : "passed over");
   }
-  EXPECT_GE(keyed, 4);
-  EXPECT_LE(keyed, 8);
+}
+
+// What is due is not forgotten when nothing new is found instead of it.
+TEST_F(PostgresClaim, OneEventAtATimeWhatIsDueIsTakenWhereWhatIsNewWaits) {
+  session.must("select core.subscribe(1, array['worlds.h'], '[[\"*\"]]', array[null]::text[], array[null]::text[])");
+  const auto store = open(4, std::chrono::hours{1});
+  session.must(insert(4, "plain"));
+  ASSERT_EQ(claim(*store, 1).size(), 1U);
+  SqlSession holder{database.url()};
+  holder.must("begin");
+  holder.must("select from core.outbox where status = 'pending' for update");
+  session.must(
+      "insert into core.outbox (event_type, source, generation, payload, retry_after) "
+      "select 'due', 'worlds', 1, '{}', now() - interval '1 ms' from generate_series(1, 4)");
+  for (int part = 1; part <= 4; ++part) EXPECT_EQ(claim(*store, 1).size(), 1U) << part;
 }
 
 // Keys are released by the batch only where the batch says so: a plain UPDATE releases its own.

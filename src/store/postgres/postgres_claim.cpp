@@ -38,11 +38,6 @@ enum ClaimColumn {
   kDueAge,
 };
 
-constexpr auto kCommitsLate = std::chrono::milliseconds{250};
-// As often as a look at all that is due took; what makes looks dear makes commits late.
-constexpr int kCommitsLater = 4;
-// Other threads leave a look at all that is due to the one that has begun it, for so long.
-constexpr auto kLongestDueLook = std::chrono::seconds{10};
 // A claim that has something asks so many times for the rest.
 constexpr int kRefills = 3;
 bool is_most(std::size_t events, int limit) { return 4 * events >= 3 * static_cast<std::size_t>(limit); }
@@ -236,9 +231,8 @@ Result<void> PostgresStore::reserve(const std::string& key, ScanGroup& group, in
 
 // Those that waited for a key and need not any more, the oldest first, which lets the floor of the keys follow: half of
 // a claim, or every second claim of one, while new ones lie ahead. Long chains of keys hold up nobody. Under mutex_.
-std::vector<std::int64_t> PostgresStore::next_of_keys(ScanGroup& group, int room) {
-  group.rounds_up = !group.rounds_up;
-  const int share = group.stretches.is_behind() ? (room + (group.rounds_up ? 1 : 0)) / 2 : room;
+std::vector<std::int64_t> PostgresStore::next_of_keys(ScanGroup& group, int room, bool larger_half) {
+  const int share = group.stretches.is_behind() ? (room + (larger_half ? 1 : 0)) / 2 : room;
   const auto end = std::next(group.next.begin(), std::min<std::ptrdiff_t>(share, std::ssize(group.next)));
   std::vector<std::int64_t> next{group.next.begin(), end};
   group.next.erase(group.next.begin(), end);
@@ -255,68 +249,16 @@ void PostgresStore::remember(const EventNumbers& next) {
   }
 }
 
-PostgresStore::DueLook& PostgresStore::due_look(const std::string& key, const ClaimRequest& request) {
-  std::string whose = key;
-  for (const std::string& handler : request.handlers) whose += '#' + handler;
-  const std::scoped_lock lock{mutex_};
-  const auto [due, first] = due_looks_.try_emplace(whose);
-  if (first) due->second = {.last = std::chrono::steady_clock::now(), .handlers = sorted(request.handlers)};
-  return due->second;
-}
-
-// A look at all that is due passes by what was due before and is dead, as long as an open transaction keeps it from
-// being cleaned away. However much that is, such looks take a twentieth of the time of one thread at most; in between,
-// and in the other threads meanwhile, what has become due since the last one is enough, and a little before that:
-// whoever wrote it may have committed after that one.
-Duration PostgresStore::due_within(DueLook& due) {
-  const auto now = std::chrono::steady_clock::now();
-  const std::scoped_lock lock{mutex_};
-  if (options_.sweep_interval > Duration::zero() && now < due.next()) {
-    return std::chrono::duration_cast<Duration>(now - due.last) + kCommitsLate + kCommitsLater * due.cost;
-  }
-  due.left_to_another = now + kLongestDueLook;
-  due.again = false;
-  return kEver;
-}
-
-// No `taken`: it failed, or was left to others. Under mutex_.
-void PostgresStore::looked_at_due(DueLook& due, std::chrono::steady_clock::time_point start, Duration within,
-                                  const Taken* taken) {
-  if (within == kEver) due.left_to_another = due.not_before = {};
-  if (taken == nullptr) return;
-  due.owed = (within != kEver || due.again) && taken->events.empty();
-  // Without room for new events it may not have had room for all that is due, but what became due first came first.
-  if (!taken->view.looked_up_to && !taken->due_age) return;
-  const auto reached = taken->view.looked_up_to ? start : start - *taken->due_age;
-  due.last = within == kEver ? reached : std::max(due.last, reached);
-  const auto end = std::chrono::steady_clock::now();
-  if (within == kEver) due.cost = std::chrono::duration_cast<Duration>(end - start);
-  // A connection that was opened meanwhile may be the first one after a crash, which undid claims behind its back.
-  if (within != kEver || due.again) return;
-  due.not_before = end + kRestAfterDearLook * (end - start);
-}
-
-// What is due, then what was passed over, then what is new.
-Result<PostgresStore::Taken> PostgresStore::take_due_first(const std::string& key, const ClaimRequest& request,
-                                                           const Stretch& stretch, int limit,
-                                                           std::span<const std::int64_t> next) {
-  DueLook& due = due_look(key, request);
-  const Duration within = due_within(due);
-  const auto start = std::chrono::steady_clock::now();
-  Result<Taken> taken =
-      stretch.swift ? take_swiftly(request, stretch, within) : take(request, stretch, limit, true, next, within);
-  // A swift one that took nothing has left what is due to others.
-  const bool looked = taken && !(stretch.swift && taken->events.empty());
-  const std::scoped_lock lock{mutex_};
-  looked_at_due(due, start, within, looked ? &*taken : nullptr);
-  return taken;
-}
-
 // What is due and what is new. A claim that took nothing says nothing about what lies behind the numbers it looked at,
 // and one that took little may have had a stretch that was short: whoever gets few takes it for the end of a backlog.
 Result<std::vector<ClaimedEvent>> PostgresStore::claim_ahead(const std::string& key, const ClaimRequest& request,
                                                              ScanGroup& group, int limit) {
   std::vector<ClaimedEvent> events;
+  bool waited_first = false;
+  {
+    const std::scoped_lock lock{mutex_};
+    waited_first = group.waited_first = !group.waited_first;
+  }
   for (int refills = 0; refills < kRefills;) {
     const int room = limit - static_cast<int>(events.size());
     // What was claimed must reach the caller, whatever becomes of the rest.
@@ -327,14 +269,18 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim_ahead(const std::string& 
     Stretch stretch;
     std::vector<std::int64_t> next;
     std::uint64_t learnt = 0;
+    bool only_new = false;
     {
       const std::scoped_lock lock{mutex_};
       learnt = group.learnt;
       stretch = group.stretches.next(room);
-      next = next_of_keys(group, room);
-      stretch.swift = stretch.swift && next.empty();
+      next = next_of_keys(group, room, waited_first);
+      // Of claims of one every second is for what is new: what a key makes due, one event after the other, may go on.
+      only_new = room == 1 && next.empty() && !waited_first && group.stretches.is_behind();
+      stretch.swift = stretch.swift && next.empty() && !only_new;
     }
-    Result<Taken> taken = take_due_first(key, request, stretch, room, next);
+    Result<Taken> taken =
+        only_new ? take(request, stretch, room, false, next, kEver) : take_due_first(key, request, stretch, room, next);
     const std::scoped_lock lock{mutex_};
     const bool known = still_known(group, learnt);
     if (!taken) {
@@ -352,8 +298,9 @@ Result<std::vector<ClaimedEvent>> PostgresStore::claim_ahead(const std::string& 
       if (known) group.next.insert(next.begin(), next.end());
       return events;
     }
+    waited_first = waited_first || taken->events.empty();
     append(events, std::move(taken->events));
-    const bool more = stretch.upto || !group.next.empty() ||
+    const bool more = only_new || stretch.upto || !group.next.empty() ||
                       (taken->view.looked_up_to && taken->view.top && *taken->view.looked_up_to < *taken->view.top);
     if (!more || is_most(events.size(), limit)) return events;
     if (!events.empty()) ++refills;

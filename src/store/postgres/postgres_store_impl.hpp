@@ -194,7 +194,7 @@ class PostgresStore final : public Store, public MoveTarget {
     std::uint64_t learnt = 0;  ///< the pool's opened() when the mark was loaded
     ScanStretches stretches;
     std::set<std::int64_t> next;  ///< waited for a key that was released: for the next claim, which may lose them
-    bool rounds_up = false;       ///< the latest claim gave them the larger half
+    bool waited_first = false;    ///< the latest claim gave the larger half to what had waited
     std::int64_t low = 0;  ///< the group's mark in the database when it was last seen: tells whether to look back
     std::int64_t looked_upto = 0;                        ///< how far the last look back has read
     Duration pause{};                                    ///< between looks back of who rests
@@ -276,7 +276,7 @@ class PostgresStore final : public Store, public MoveTarget {
   };
   Beginning begin_ahead(ScanGroup& group);
   void end_beginning(ScanGroup& group, std::uint64_t learnt, bool looked);
-  static std::vector<std::int64_t> next_of_keys(ScanGroup& group, int room);
+  static std::vector<std::int64_t> next_of_keys(ScanGroup& group, int room, bool larger_half);
   Result<std::vector<ClaimedEvent>> claim_ahead(const std::string& key, const ClaimRequest& request, ScanGroup& group,
                                                 int limit);
   Result<Taken> take(const ClaimRequest& request, const Stretch& stretch, int limit, bool due,
