@@ -215,6 +215,33 @@ TEST_P(OrderingContract, TheLastSubscriberOfTheHeadReleasesItsKey) {
   EXPECT_THAT(ids(claim_typed("next")), ElementsAre(next));
 }
 
+TEST_P(OrderingContract, ASubscriberThatWantsTheHeadNoMoreReleasesItsKey) {
+  subscribe("tests.head", "head");
+  subscribe("tests.next", "next");
+  publish_typed("head");
+  const Uuid next = publish_typed("next");
+  for (int tries = 0; tries < 3; ++tries) ASSERT_THAT(claim_typed("next"), IsEmpty());
+  subscribe("tests.head", "tail");
+  EXPECT_THAT(ids(claim_typed("next")), ElementsAre(next));
+}
+
+TEST_P(OrderingContract, AHeadWhoseFirstSubscriberComesLateHoldsUpWhatIsPublishedFromThenOn) {
+  subscribe("tests.next", "next");
+  const Uuid head = publish_typed("head");
+  publish_typed("next");
+  const auto before = claim_typed("next");
+  ASSERT_EQ(before.size(), 1U) << "nobody wants the head";
+  deliver(before.front());
+  for (int tries = 0; tries < 5; ++tries) ASSERT_THAT(claim_typed("next"), IsEmpty());
+  subscribe("tests.head", "head");
+  const Uuid next = publish_typed("next");
+  EXPECT_THAT(claim_typed("next"), IsEmpty());
+  const auto first = claim_typed("head");
+  ASSERT_THAT(ids(first), ElementsAre(head));
+  deliver(first.front());
+  EXPECT_THAT(ids(claim_typed("next")), ElementsAre(next));
+}
+
 TEST_P(OrderingContract, ANewSubscriberOfTheHeadGoesFirst) {
   subscribe("tests.next", "next");
   const Uuid head = publish_typed("head");

@@ -94,6 +94,22 @@ TEST_P(PatrolContract, AnEventThatEveryClaimHasPassedIsMadeDue) {
   EXPECT_THAT(round(), IsEmpty());
 }
 
+TEST_P(PatrolContract, AnEventThatWaitsOnlyForWhoDoesNotWantItIsMadeDueForAll) {
+  const Uuid id = publish();
+  SettleItem item = settle_item(claim_one(), Outcome::released());
+  HandlerProgress gone;
+  gone.handler_name = "gone.away";
+  gone.due = must(store().now());
+  item.settlement.progress = {gone};
+  item.settlement.lane = "gone";
+  must(store().settle(std::vector{item}));
+  EXPECT_THAT(claim_as_worker(), IsEmpty());
+  age(2min);
+  EXPECT_THAT(round(), ElementsAre(testing::Pair(id, StrandedCause::passed_over)));
+  EXPECT_THAT(ids(claim_as_worker()), ElementsAre(id));
+  EXPECT_THAT(round(), IsEmpty());
+}
+
 TEST_P(PatrolContract, AClaimHasAMinuteToFindIt) {
   const Uuid id = passed_over();
   EXPECT_THAT(round(), IsEmpty());

@@ -122,6 +122,16 @@ TEST_P(ProgressContract, AfterAnUnsubscribeTheOthersAreStillWaitedFor) {
   EXPECT_THAT(ids(claim_with({"billing.meter"})), ElementsAre(id));
 }
 
+TEST_P(ProgressContract, AHandlerThatDoesNotWantItAnyMoreIsNotWaitedFor) {
+  must(store().subscribe(1, std::vector{subscription("worlds.indexer"), subscription("billing.meter")}));
+  const Uuid id = partly_handled({waiting("worlds.indexer")}, "worlds");
+  must(store().subscribe(1, std::vector{subscription("worlds.indexer", {"test.*"})}));
+  EXPECT_EQ(event(id).progress.size(), 1U) << "it still wants this one";
+  must(store().subscribe(1, std::vector{subscription("worlds.indexer", {"other.*"})}));
+  EXPECT_THAT(event(id).progress, IsEmpty());
+  EXPECT_THAT(ids(claim_with({"billing.meter"})), ElementsAre(id));
+}
+
 TEST_P(ProgressContract, WhenOnlyExhaustedHandlersAreLeftAnyWorkerMayFailIt) {
   must(store().subscribe(1, std::vector{subscription("worlds.indexer"), subscription("billing.meter")}));
   HandlerProgress tired = waiting("billing.meter");

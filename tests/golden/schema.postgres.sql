@@ -819,9 +819,10 @@ CREATE FUNCTION core.key_floor_advance(p_last bigint) RETURNS void
 declare
     c_numbers constant int := 100000;
     v_row   core.claim_cursors;
-    v_ended boolean;
-    v_open  bigint;
-    v_upto  bigint;
+    v_open   bigint;
+    v_passed bigint;
+    v_upto   bigint;
+    v_new    record;
 begin
     select * into v_row from core.claim_cursors c where c.group_key = '' for update skip locked;
     if not found then
@@ -830,19 +831,27 @@ begin
         end if;
         return;
     end if;
-    v_upto := least(v_row.mark, v_row.low + c_numbers);
-    -- Index outbox_keyed. One statement, one snapshot.
-    select pg_snapshot_xmin(pg_current_snapshot())::text::bigint > v_row.mark_xid,
-           (select o.seq from core.outbox o
-            where o.ordering_key is not null and o.seq + 0 > v_row.low and o.seq + 0 <= v_upto
-              and o.status = 'pending' and o.retry_after is null and o.deleted_at is null and core.outbox_subscribed(o)
-            order by o.seq + 0 limit 1)
-    into v_ended, v_open;
-    if not v_ended then
+    -- All up to the mark have ended: what is read from here on has everything that will ever be there.
+    if pg_snapshot_xmin(pg_current_snapshot())::text::bigint <= v_row.mark_xid then
         return;
     end if;
+    v_upto := least(v_row.mark, v_row.low + c_numbers);
+    -- Index outbox_keyed. Up to the first that somebody subscribes to: the others are passed, and may be wanted later.
+    for v_new in
+        select o.seq, core.outbox_subscribed(o) as wanted from core.outbox o
+        where o.ordering_key is not null and o.seq + 0 > v_row.low and o.seq + 0 <= v_upto
+          and o.status = 'pending' and o.retry_after is null and o.deleted_at is null
+        order by o.seq + 0
+    loop
+        if v_new.wanted then
+            v_open := v_new.seq;
+            exit;
+        end if;
+        v_passed := coalesce(v_passed, v_new.seq);
+    end loop;
     update core.claim_cursors c
     set low      = greatest(c.low, least(v_upto, v_open - 1)),
+        passed   = least(c.passed, v_passed),
         mark     = greatest(c.mark, p_last),
         mark_xid = pg_current_xact_id()::text::bigint,
         saved_at = now()
@@ -1787,6 +1796,36 @@ begin
     end loop;
 end
 $$;
+CREATE FUNCTION core.outbox_free(p_generation bigint, p_handler text) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_rung bigint;
+begin
+    with freed as (
+        update core.outbox o
+        set lane = null,
+            progress = (select jsonb_agg(w) from jsonb_array_elements(o.progress) as w where w ->> 'handler' <> p_handler),
+            retry_after = case when o.blocked_since is null then o.retry_after else now() end,
+            blocked_since = null
+        where o.generation = p_generation and o.retry_after is not null and o.status = 'pending'
+          and o.progress @> jsonb_build_array(jsonb_build_object('handler', p_handler))
+          and p_handler <> all (array(select core.outbox_handlers(o.id)))
+        returning o.channel),
+    -- Keys cross generations. A row that is among those above must not be touched twice: one of the two changes would be lost.
+    released as (
+        update core.outbox o
+        set retry_after = now(), blocked_since = null
+        where o.ordering_key is not null and o.retry_after is not null and o.blocked_since is not null and o.status = 'pending'
+          and not (o.generation = p_generation
+                   and coalesce(o.progress @> jsonb_build_array(jsonb_build_object('handler', p_handler)), false)
+                   and p_handler <> all (array(select core.outbox_handlers(o.id))))
+        returning o.channel)
+    select count(pg_notify(c.channel, '')) into v_rung
+    from (select f.channel from freed f union select r.channel from released r) c;
+end
+$$;
 CREATE FUNCTION core.outbox_guard() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1903,6 +1942,7 @@ begin
     if coalesce(p_reason, '') = '' then
         raise exception 'reason: say why' using errcode = 'SL422';
     end if;
+    perform core.subscriptions_hold();
     perform from core.outbox where id = p_event_id for update;
     if not found then
         raise exception 'event % does not exist', coalesce(p_event_id::text, 'null') using errcode = 'SL404';
@@ -2137,20 +2177,25 @@ CREATE FUNCTION core.outbox_reroute(p_from bigint, p_to bigint, p_limit integer,
     AS $$
 declare
     v_moved bigint;
+    v_keys  text[];
 begin
     if p_from = p_to or p_to < 1 then
         raise exception 'to: expected another generation than %, got %', p_from, p_to using errcode = 'SL422';
     end if;
+    with moved as (
+        update core.outbox o
+        set generation = p_to, retry_after = coalesce(o.retry_after, now()), progress = null, lane = '',
+            channel = core.channel_in(o.channel, p_from, p_to)
+        where o.id = any (array(
+            select c.id from core.outbox c
+            where c.generation = p_from and c.status = 'pending' and c.deleted_at is null
+            order by c.seq limit p_limit for update skip locked))
+        returning o.ordering_key)
+    select count(*), array_agg(distinct m.ordering_key) filter (where m.ordering_key is not null) into v_moved, v_keys from moved m;
+    -- What is parked behind them need not wait where nobody subscribes to them any more. Index outbox_waiting_keys.
     update core.outbox o
-    set generation = p_to, retry_after = coalesce(o.retry_after, now()), progress = null, lane = '',
-        channel = case when o.channel = 'outbox_gen_' || p_from or o.channel like 'outbox\_gen\_' || p_from || '\_%'
-                       then 'outbox_gen_' || p_to || substr(o.channel, length('outbox_gen_' || p_from) + 1)
-                       else o.channel end
-    where o.id = any (array(
-        select c.id from core.outbox c
-        where c.generation = p_from and c.status = 'pending' and c.deleted_at is null
-        order by c.seq limit p_limit for update skip locked));
-    get diagnostics v_moved = row_count;
+    set retry_after = now(), blocked_since = null
+    where o.ordering_key = any (v_keys) and o.retry_after is not null and o.blocked_since is not null and o.status = 'pending';
     if v_moved > 0 then
         perform pg_notify('outbox_gen_' || p_to, '');
         insert into core.audit (actor, surface, action, count, reason, detail)
@@ -2318,6 +2363,10 @@ CREATE FUNCTION core.outbox_settle(p_tids tid[], p_from timestamp with time zone
     SET jit TO 'off'
     AS $$
 begin
+    -- Whoever withdraws a subscription waits for what was decided with it.
+    if cardinality(p_undelivered) > 0 then
+        perform core.subscriptions_hold();
+    end if;
     if p_based_on <> (select s.value::bigint from core.settings s where s.key = 'subscriptions_version') then
         raise exception 'the subscriptions have changed' using errcode = 'SL410';
     end if;
@@ -2515,8 +2564,9 @@ begin
         v_event.progress := (
             select jsonb_agg(e.w order by e.place)
             from jsonb_array_elements(v_event.progress) with ordinality as e(w, place)
-            where exists (select from core.subscriptions s
-                          where s.generation = v_event.generation and s.handler_name = e.w ->> 'handler'));
+            where case when v_event.generation = v_from then e.w ->> 'handler' in (select core.outbox_handlers(p_event_id))
+                       else exists (select from core.subscriptions s
+                                    where s.generation = v_event.generation and s.handler_name = e.w ->> 'handler') end);
     end if;
     insert into core.audited values (pg_current_xact_id()::text::bigint);
     update core.outbox
@@ -2587,6 +2637,31 @@ CREATE FUNCTION core.outbox_waits_for(p_progress jsonb, p_handlers text[]) RETUR
           and (w ->> 'due')::timestamptz <= now())
         or not exists (
         select from jsonb_array_elements(p_progress) as w where not coalesce((w ->> 'exhausted')::boolean, false))
+$$;
+CREATE FUNCTION core.outbox_waits_for_nobody(p_event core.outbox) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_wanted text[];
+begin
+    if p_event.retry_after = '-infinity' then
+        return true;
+    end if;
+    if p_event.progress is null and coalesce(p_event.lane, '') = '' then
+        return false;
+    end if;
+    v_wanted := array(select core.outbox_handlers(p_event.id));
+    if cardinality(v_wanted) = 0 then
+        return false;
+    end if;
+    return (coalesce(p_event.lane, '') <> '' and not exists (
+               select from unnest(v_wanted) as w(handler) where split_part(w.handler, '.', 1) = p_event.lane))
+        or (exists (select from jsonb_array_elements(p_event.progress) as w where not coalesce((w ->> 'exhausted')::boolean, false))
+            and not exists (
+                select from jsonb_array_elements(p_event.progress) as w
+                where not coalesce((w ->> 'exhausted')::boolean, false) and w ->> 'handler' = any (v_wanted)));
+end
 $$;
 CREATE FUNCTION core.partition_add(p_from timestamp with time zone, p_to timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql
@@ -2921,18 +2996,20 @@ declare
 begin
     return query
     with locked as materialized (
-        select o.id, o.seq, o.generation, o.event_type, coalesce(o.claimed_by, 'nobody') as claimed_by, f.cause
+        select o.id, o.seq, o.generation, o.event_type, coalesce(o.claimed_by, 'nobody') as claimed_by, f.cause,
+               f.cause = 'passed_over' and o.retry_after is not null as waits_for_nobody
         from jsonb_to_recordset(p_found) as f(id uuid, cause text)
         join core.outbox o on o.id = f.id
         where case f.cause
-                  when 'passed_over' then o.status = 'pending' and o.retry_after is null
+                  when 'passed_over' then o.status = 'pending' and (o.retry_after is null or o.retry_after < now() and core.outbox_waits_for_nobody(o))
                   when 'blocker_gone' then o.status = 'pending' and o.blocked_since is not null
                   when 'no_claim' then o.status = 'in_flight'
               end
         for update of o skip locked),
     due as (
         update core.outbox o
-        set retry_after = now(), blocked_since = null
+        set retry_after = now(), blocked_since = null,
+            lane = case when l.waits_for_nobody then null else o.lane end, progress = case when l.waits_for_nobody then null else o.progress end
         from locked l
         where o.id = l.id and l.cause <> 'no_claim'),
     owned as (
@@ -3055,6 +3132,8 @@ begin
                                 select from core.claim_cursors c
                                 where c.generation = o.generation and o.seq <= c.low
                                   and (c.interests is null or core.outbox_route(o) like any (c.interests))) then 'passed_over'
+                       when o.status = 'pending' and o.deleted_at is null and o.retry_after < now() - p_overlooked
+                            and core.outbox_waits_for_nobody(o) then 'passed_over'
                        when o.status = 'pending' and o.deleted_at is null
                             and o.blocked_since is not null and o.blocked_since < now() - p_overlooked
                             and o.retry_after > now()
@@ -3411,7 +3490,20 @@ CREATE FUNCTION core.subscribe(p_generation bigint, p_handlers text[], p_event_t
     AS $$
 declare
     v_changed bigint;
+    v_handler text;
+    -- What these want now is not all that they wanted, as far as anybody can tell.
+    v_narrowed text[] := array(
+        select s.handler_name
+        from unnest(p_handlers, p_contexts, p_channels) with ordinality as t(handler, context, channel, place)
+        join core.subscriptions s on s.generation = p_generation and s.handler_name = t.handler
+        where (s.event_types, s.context, s.channel) is distinct from
+              (array(select jsonb_array_elements_text(p_event_types -> (t.place::int - 1))), t.context, t.channel));
 begin
+    if cardinality(v_narrowed) > 0 then
+        perform core.subscriptions_freeze();
+        -- Whoever parks an event now has to be seen below; see core.outbox_park.
+        perform pg_advisory_xact_lock(hashtextextended('sluice.park', 0));
+    end if;
     -- One at a time, so that the version never runs behind what it stands for.
     perform from core.settings where key = 'subscriptions_version' for update;
     insert into core.subscriptions as s (generation, handler_name, event_types, context, channel, declared_by)
@@ -3424,13 +3516,54 @@ begin
     get diagnostics v_changed = row_count;
     if v_changed > 0 then
         update core.settings set value = (value::bigint + 1)::text where key = 'subscriptions_version';
+        -- Locked before it is read: whoever moves the floor now does not know of these subscriptions.
+        insert into core.claim_cursors (group_key, low) values ('', 0) on conflict do nothing;
+        perform from core.claim_cursors c where c.group_key = '' for update;
+        update core.claim_cursors c set low = least(c.low, c.passed - 1), passed = null where c.group_key = '' and c.passed is not null;
     end if;
+    foreach v_handler in array v_narrowed loop
+        perform core.outbox_free(p_generation, v_handler);
+    end loop;
     update core.subscriptions s
     set declared_by = p_declared_by, registered_at = now()
     where s.generation = p_generation and s.handler_name = any (p_handlers) and s.declared_by <> p_declared_by and p_declared_by <> '';
     return v_changed;
 end
 $$;
+CREATE FUNCTION core.subscriptions_freeze() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    c_tries constant int := 100;
+    v_before text := current_setting('lock_timeout');
+    v_pid   int;
+    v_since timestamptz;
+begin
+    for v_try in 1 .. c_tries loop
+        begin
+            perform set_config('lock_timeout', '100ms', true);
+            perform pg_advisory_xact_lock(hashtextextended('sluice.subscriptions', 0));
+            perform set_config('lock_timeout', v_before, true);
+            return;
+        exception when lock_not_available then
+            if v_try = c_tries then
+                select a.pid, a.xact_start into v_pid, v_since
+                from pg_locks l join pg_stat_activity a on a.pid = l.pid
+                where l.locktype = 'advisory' and l.granted and l.objsubid = 1
+                  and l.database = (select d.oid from pg_database d where d.datname = current_database())
+                  and (l.classid::bigint << 32 | l.objid::bigint) = hashtextextended('sluice.subscriptions', 0)
+                order by a.xact_start limit 1;
+                raise exception 'subscriptions: a transaction that settles events does not end (process %, since %): wait for it or end it, then try again',
+                    coalesce(v_pid::text, 'unknown'), coalesce(v_since::text, 'unknown') using errcode = 'SL409';
+            end if;
+            perform pg_sleep(0.05);
+        end;
+    end loop;
+end
+$$;
+CREATE FUNCTION core.subscriptions_hold() RETURNS void
+    LANGUAGE sql
+    AS $$ select pg_advisory_xact_lock_shared(hashtextextended('sluice.subscriptions', 0)) $$;
 CREATE FUNCTION core.sweep_next(p_active interval, p_limit integer) RETURNS TABLE(id uuid, failed boolean)
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3481,9 +3614,8 @@ CREATE FUNCTION core.unsubscribe(p_generation bigint, p_handler text, p_actor te
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-declare
-    v_rung bigint;
 begin
+    perform core.subscriptions_freeze();
     -- Whoever parks an event now has to be seen below; see core.outbox_park.
     perform pg_advisory_xact_lock(hashtextextended('sluice.park', 0));
     perform from core.settings where key = 'subscriptions_version' for update;
@@ -3492,27 +3624,7 @@ begin
         raise exception 'handler % has no subscription in generation %', p_handler, p_generation using errcode = 'SL404';
     end if;
     update core.settings set value = (value::bigint + 1)::text where key = 'subscriptions_version';
-    -- What waits for it waits for the others only, if there are others.
-    with freed as (
-        update core.outbox o
-        set lane = null,
-            progress = (select jsonb_agg(w) from jsonb_array_elements(o.progress) as w where w ->> 'handler' <> p_handler),
-            retry_after = case when o.blocked_since is null then o.retry_after else now() end,
-            blocked_since = null
-        where o.generation = p_generation and o.retry_after is not null and o.status = 'pending'
-          and o.progress @> jsonb_build_array(jsonb_build_object('handler', p_handler))
-        returning o.channel),
-    -- Keys cross generations. Whoever still has to wait is parked again by the next claim. A row that is among those above
-    -- must not be touched twice: one of the two changes would be lost.
-    released as (
-        update core.outbox o
-        set retry_after = now(), blocked_since = null
-        where o.ordering_key is not null and o.retry_after is not null and o.blocked_since is not null and o.status = 'pending'
-          and not (o.generation = p_generation
-                   and coalesce(o.progress @> jsonb_build_array(jsonb_build_object('handler', p_handler)), false))
-        returning o.channel)
-    select count(pg_notify(c.channel, '')) into v_rung
-    from (select f.channel from freed f union select r.channel from released r) c;
+    perform core.outbox_free(p_generation, p_handler);
     insert into core.audit (actor, surface, action, reason, detail)
     values (p_actor, p_surface, 'unsubscribe', coalesce(p_reason, ''),
             jsonb_build_object('generation', p_generation, 'handler_name', p_handler));
@@ -3593,7 +3705,8 @@ CREATE TABLE core.claim_cursors (
     mark bigint DEFAULT 0 NOT NULL,
     mark_xid bigint DEFAULT 0 NOT NULL,
     generation bigint,
-    interests text[]
+    interests text[],
+    passed bigint
 )
 WITH (fillfactor='50');
 CREATE TABLE core.claim_heads (

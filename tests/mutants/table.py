@@ -3,8 +3,8 @@
 A text stands in its file exactly once.
 `control` is a test of the same program that still passes: without it, SQL that cannot be read would look like a guard.
 """
-from mutant import (ACTIONS, FIXES, GENERATIONS, OPERATIONS, ORDERING, PATROL, PG, PLANS, PUBLISH, RESCAN, RETENTION, RULES, SETTLE, SQLITE, SUBSCRIPTIONS, TRIAGE, Mutant,
-                    contract, integration, interleaved)
+from mutant import (ACTIONS, FIXES, GENERATIONS, LEFT_WAITING, OPERATIONS, ORDERING, PG, PLANS, PUBLISH, RESCAN, RETENTION, RULES, SETTLE, SQLITE, SUBSCRIPTIONS, WITHDRAWN, Mutant, contract, integration,
+                    interleaved)
 from table_actions import OPERATOR_ACTIONS
 from table_brokers import BROKERS
 from table_due import DUE
@@ -15,7 +15,7 @@ from table_history import HISTORIES
 from table_relay import RELAYS
 from table_search import SEARCHES
 from table_traces import TRACES
-
+from table_withdrawn import WITHDRAWALS
 
 FENCES = [
     contract("fence-acknowledge", "An acknowledgement where the claim left the row asks for the token",
@@ -30,7 +30,7 @@ FENCES = [
              ((SETTLE, "    where o.id = t.id and o.claim_seq = t.claim_seq and o.status = 'in_flight';\n    -- Delivered",
                "    where o.id = t.id and o.status = 'in_flight';\n    -- Delivered"),)),
     contract("fence-failure", "A failure asks for the token", "SettleContract.OnlyTheTokenTellsAStaleClaimFromTheCurrentOne",
-             ((SETTLE, "o.claim_seq = t.claim_seq and o.status = 'in_flight'\n            returning o.id)",
+             ((WITHDRAWN, "o.claim_seq = t.claim_seq and o.status = 'in_flight'\n            returning o.id)",
                "o.status = 'in_flight'\n            returning o.id)"),)),
     contract("fence-heartbeat", "A heartbeat asks for the token", "ExpiryContract.AStaleHeartbeatWithOnlyIdAndTokenProlongsNothing",
              ((SETTLE, "where h.claim_seq = t.claim_seq and h.status", "where h.status"),)),
@@ -61,7 +61,7 @@ ONCE = [
              ((SETTLE, "when t.id = any (v_held) then 'handled'", "when t.id = any (v_held) then 'fresh'"),)),
     contract("dedup-settle", "A settle records who has handled the event, though the claim is lost",
              "DedupContract.AFencedSettleStillRecordsTheEffect",
-             ((SETTLE, "    if cardinality(p_handlers) > 0 then\n        insert", "    if false then\n        insert"),)),
+             ((WITHDRAWN, "    if cardinality(p_handlers) > 0 then\n        insert", "    if false then\n        insert"),)),
     contract("dedup-sqlite", "The dedup row on SQLite", "EffectContract.WhatTheHandlerHasHandledIsNotFresh",
              (("src/store/sqlite/sqlite_effect.cpp", "return *recorded ? Entered::fresh : Entered::handled;",
                "return *recorded ? Entered::fresh : Entered::fresh;"),), "sqlite"),
@@ -198,11 +198,11 @@ KEYS = [
     integration("park-asks-again", "Parking asks again under the lock", "PostgresClaim.AnEventIsNotParkedBehindOneThatWasGivenBackMeanwhile",
                 (ORDERING, "        continue when core.outbox_blocker(v_event.ordering_key, v_event.seq, v_event.id) is distinct from v_blocker;\n", "")),
     interleaved("park-and-withdrawal", "Nothing is parked while a subscription is withdrawn", "Withdrawn",
-                (SUBSCRIPTIONS, "    perform pg_advisory_xact_lock(hashtextextended('sluice.park', 0));\n", "")),
+                (WITHDRAWN, "\n    perform pg_advisory_xact_lock(hashtextextended('sluice.park', 0));\n", "\n")),
     interleaved("unblock-past-unwanted", "What is released and wanted by nobody passes the release on", "PassersBy",
                 (ORDERING, "if core.outbox_subscribed(v_parked) then", "if true then")),
     interleaved("key-floor-open-transactions", "The floor of the keys waits for open transactions, too", "TwoLooks",
-                (ORDERING, "    if not v_ended then\n        return;", "    if false then\n        return;"), control="Expiry"),
+                (WITHDRAWN, "    if pg_snapshot_xmin(pg_current_snapshot())::text::bigint <= v_row.mark_xid then", "    if false then"), control="Expiry"),
     contract("sqlite-key-block", "One event of a key at a time on SQLite", "OrderingContract.OneEventOfAKeyAtATime",
              ((SQLITE + "claim_fresh.sql", "and key_blocked = 0", "and key_blocked >= 0"),), "sqlite"),
 ]
@@ -210,21 +210,21 @@ KEYS = [
 PATROLS = [
     contract("patrol-passed-over", "The patrol makes due what every claim has passed",
              "PatrolContract.AnEventThatEveryClaimHasPassedIsMadeDue",
-             ((PATROL, "where c.generation = o.generation and o.seq <= c.low\n", "where c.generation = o.generation and o.seq <= c.low and false\n"),)),
+             ((LEFT_WAITING, "where c.generation = o.generation and o.seq <= c.low\n", "where c.generation = o.generation and o.seq <= c.low and false\n"),)),
     contract("patrol-no-claim", "The patrol expires what is in flight without a claim", "PatrolContract.AnEventInFlightWithoutAClaimIsExpired",
-             ((PATROL, "when o.status = 'in_flight' and coalesce(", "when false and o.status = 'in_flight' and coalesce("),)),
+             ((LEFT_WAITING, "when o.status = 'in_flight' and coalesce(", "when false and o.status = 'in_flight' and coalesce("),)),
     contract("patrol-blocker-gone", "The patrol releases what waits for nothing of its key",
              "PatrolContract.AnEventThatWaitsForNothingOfItsKeyIsReleased",
-             ((PATROL, "core.outbox_blocker(o.ordering_key, o.seq, o.id) is null then", "false then"),)),
+             ((LEFT_WAITING, "core.outbox_blocker(o.ordering_key, o.seq, o.id) is null then", "false then"),)),
     integration("patrol-stale-keys", "The patrol frees keys whose holder is not in flight",
                 "PostgresPatrolledClaim.FreesAKeyWhoseHolderIsNotInFlight",
-                (PATROL, "    if v_state.generation = 0 then\n", "    if false then\n")),
+                (LEFT_WAITING, "    if v_state.generation = 0 then\n", "    if false then\n")),
     contract("patrol-patience", "The patrol leaves a claim a minute", "PatrolContract.AClaimHasAMinuteToFindIt",
-             ((PATROL, "and o.published_at < now() - p_overlooked", "and o.published_at <= now()"),)),
+             ((LEFT_WAITING, "and o.published_at < now() - p_overlooked", "and o.published_at <= now()"),)),
     contract("patrol-held-claims", "The patrol leaves claims that are held alone", "PatrolContract.AClaimThatIsHeldIsLeftAlone",
-             ((PATROL, "where c.generation = o.generation and o.seq = any (c.seqs)) then", "where false) then"),)),
+             ((LEFT_WAITING, "where c.generation = o.generation and o.seq = any (c.seqs)) then", "where false) then"),)),
     contract("patrol-lease", "One process patrols at a time", "PatrolContract.OneHolderAtATime",
-             ((PATROL, "v_state.holder <> p_holder and v_state.lease_until > now()", "false"),)),
+             ((LEFT_WAITING, "v_state.holder <> p_holder and v_state.lease_until > now()", "false"),)),
     contract("sqlite-patrol-no-claim", "The patrol on SQLite expires what has no claim", "PatrolContract.AnEventInFlightWithoutAClaimIsExpired",
              ((SQLITE + "patrol_no_claim.sql", "and julianday(claim_expires_at) is null", "and julianday(claim_expires_at) is null and false"),), "sqlite"),
     contract("sqlite-patrol-keys", "The patrol on SQLite releases what waits for nothing of its key",
@@ -397,4 +397,4 @@ GATES = [
            (("src/http/access.cpp", "if (crypto::equal(token.digest, digest)) found", "if (crypto::equal(token.digest, digest) || !found) found"),)),
 ]
 
-MUTANTS = FENCES + ONCE + MARK + DUE + KEYS + PATROLS + WAKING + GATES + ENDS + PARTITIONS + LADDER + BROKERS + RELAYS + HISTORIES + OPERATOR_ACTIONS + TRACES + SEARCHES
+MUTANTS = FENCES + ONCE + MARK + DUE + KEYS + PATROLS + WAKING + GATES + ENDS + PARTITIONS + LADDER + BROKERS + RELAYS + HISTORIES + OPERATOR_ACTIONS + TRACES + SEARCHES + WITHDRAWALS

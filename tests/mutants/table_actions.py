@@ -1,5 +1,5 @@
 """Guards of what an operator does to one event; see table.py."""
-from mutant import ACTIONS, FIXES, SEND_AGAIN, SQLITE, SQLITE_ACTIONS, contract, integration, interleaved
+from mutant import ACTIONS, FIXES, SEND_AGAIN, SQLITE, SQLITE_ACTIONS, WITHDRAWN, contract, integration, interleaved
 
 
 OPERATOR_ACTIONS = [
@@ -16,9 +16,9 @@ OPERATOR_ACTIONS = [
     contract("cancel-claim-sqlite", "A cancelled event is not claimed", "ChangeContract.ACancelledEventIsNeverClaimed",
              ((SQLITE + "claim_fresh.sql", "status = 'pending' and deleted_at is null", "status = 'pending'"),), "sqlite"),
     contract("cancel-due", "A restored event is due when it was", "ChangeContract.ARestoredEventIsDueAsBefore",
-             ((FIXES, "greatest(coalesce(v_due, v_event.retry_after, now()), now())", "now()"),)),
+             ((WITHDRAWN, "greatest(coalesce(v_due, v_event.retry_after, now()), now())", "now()"),)),
     contract("restore-withdrawn", "A restored event does not wait for who withdrew", "ChangeContract.ARestoredEventWaitsForNobodyWhoWithdrew",
-             ((FIXES, "lane = v_event.lane, progress = v_event.progress", "lane = v_event.lane"),)),
+             ((WITHDRAWN, "lane = v_event.lane, progress = v_event.progress", "lane = v_event.lane"),)),
     contract("restore-withdrawn-sqlite", "The same on SQLite", "ChangeContract.ARestoredEventWaitsForNobodyWhoWithdrew",
              ((SQLITE + "restore.sql", "      where waiting.value ->> 'handler' in (", "      where true or waiting.value ->> 'handler' in ("),), "sqlite"),
     contract("cancel-swept", "Retention removes what was cancelled", "ChangeContract.RetentionRemovesACancelledEvent",
@@ -28,7 +28,7 @@ OPERATOR_ACTIONS = [
     contract("retired-target-sqlite", "The same on SQLite", "SendToContract.NothingGoesToARetiredGeneration",
              (("src/store/sqlite/sqlite_change.cpp", "if (retired) return retired_generation(to.generation);", "if (retired && false) return retired_generation(to.generation);"),), "sqlite"),
     contract("retired-restore", "A restored event leaves a retired generation", "ChangeContract.ARestoredEventLeavesARetiredGeneration",
-             ((FIXES, "        if exists (select from core.deployments d where d.generation = v_from", "        if false and exists (select from core.deployments d where d.generation = v_from"),)),
+             ((WITHDRAWN, "        if exists (select from core.deployments d where d.generation = v_from", "        if false and exists (select from core.deployments d where d.generation = v_from"),)),
     contract("retired-restore-sqlite", "The same on SQLite", "ChangeContract.ARestoredEventLeavesARetiredGeneration",
              ((SQLITE + "restore.sql", "    generation = coalesce(:generation, generation),\n", ""),), "sqlite"),
     contract("retired-bulk", "A bulk replay stops when its generation is retired", "OperationStepContract.AReplayIntoARetiredGenerationStops",

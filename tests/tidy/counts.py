@@ -36,7 +36,8 @@ COUNTS = [
 GUARDS = {"fences": "FENCES", "once": "ONCE", "the low mark": "MARK", "ordering keys": "KEYS", "patrol and checks": "PATROLS",
           "what is due": "DUE", "waking": "WAKING", "gates": "GATES", "ends": "ENDS", "the ladder": "LADDER",
           "traces": "TRACES", "partitions": "PARTITIONS", "brokers": "BROKERS", "the relay": "RELAYS",
-          "attempts and history": "HISTORIES", "changes of one event": "OPERATOR_ACTIONS", "search": "SEARCHES"}
+          "attempts and history": "HISTORIES", "changes of one event": "OPERATOR_ACTIONS", "search": "SEARCHES",
+          "withdrawals": "WITHDRAWALS"}
 COUNTS += [(name, rf"^\| {name} \({NUMBER}\) \|", (f"guards: {name}",)) for name in GUARDS]
 
 

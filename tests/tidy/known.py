@@ -23,6 +23,8 @@ LENGTHS = {
     "src/store/postgres/sql/migration/0025_rescan.sql core.claim_cursor_advance": 150,  # as in 0006
     "src/store/postgres/sql/migration/0026_plans.sql": 460,  # as in 0005, 0006 and 0007
     "src/store/postgres/sql/migration/0026_plans.sql core.outbox_claim": 260,
+    "src/store/postgres/sql/migration/0028_withdrawn.sql core.outbox_settle": 110,  # as in 0007
+    "src/store/postgres/sql/migration/0029_left_waiting.sql core.patrol_step": 120,  # as in 0012
     "tests/cli/golden_json_test.cpp GoldenJson.OfEveryCommand": 100,  # one line per command
     "tests/contract/triage_test.cpp": 420,
 }

@@ -226,7 +226,8 @@ class PostgresStore final : public Store, public MoveTarget {
   Result<std::optional<EventNumbers>> numbers_with(std::optional<Status> status);
 
   // What the scan ahead (postgres_claim.cpp) and the one that goes back (postgres_rescan.cpp) share.
-  static constexpr Duration kEver = std::chrono::years{1000};
+  // Longer than all times that anybody may write: programs without one write that of the year 1.
+  static constexpr Duration kEver = std::chrono::years{5000};
   static constexpr int kRestAfterDearLook = 19;  ///< times what it took
   /// What waits for a claim here and is one too many is left to a rescan.
   static constexpr int kMostNext = 10'000;

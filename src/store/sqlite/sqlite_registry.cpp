@@ -80,9 +80,9 @@ std::string sink_detail(const std::string& name, const std::string& rest) {
 Result<void> SqliteStore::subscribe(Generation generation, std::span<const Subscription> subscriptions,
                                     const std::string& declared_by) {
   if (generation < kFirstGeneration) return invalid("generation", "the generation must be at least 1");
-  return database_->write([&](Connection& connection) -> Result<void> {
+  std::int64_t changed = 0;
+  auto done = database_->write([&](Connection& connection) -> Result<void> {
     const Timestamp now = clock_();
-    std::int64_t changed = 0;
     for (const Subscription& subscription : subscriptions) {
       SLUICE_TRY(auto written, connection.run(sql::subscribe, {{":generation", generation},
                                                                {":handler_name", subscription.handler_name},
@@ -92,6 +92,11 @@ Result<void> SqliteStore::subscribe(Generation generation, std::span<const Subsc
                                                                {":now", now},
                                                                {":declared_by", declared_by}}));
       changed += written;
+      // It may want less than before.
+      if (written > 0) {
+        SLUICE_CHECK(connection.run(sql::stop_waiting, {{":handler_name", subscription.handler_name},
+                                                        {":generation", generation}}));
+      }
       SLUICE_CHECK(connection.run(sql::subscription_declare, {{":declared_by", declared_by},
                                                               {":now", now},
                                                               {":generation", generation},
@@ -100,6 +105,8 @@ Result<void> SqliteStore::subscribe(Generation generation, std::span<const Subsc
     if (changed == 0) return {};
     return change_registry(connection);
   });
+  if (done && changed > 0) bell_->notify();
+  return done;
 }
 
 Result<void> SqliteStore::unsubscribe(Generation generation, const std::string& handler_name, const Actor& actor) {

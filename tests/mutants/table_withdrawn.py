@@ -1,0 +1,32 @@
+"""Guards of subscriptions that are withdrawn, narrowed or late; see table.py."""
+from mutant import LEFT_WAITING, PG, SQLITE, WITHDRAWN, contract, integration
+
+WITHDRAWALS = [
+    integration("withdrawn-settle", "A withdrawal waits for settles that are under way", "PostgresWithdrawn.ASettleThatIsUnderWayIsWaitedFor",
+                (WITHDRAWN, "    if cardinality(p_undelivered) > 0 then\n        perform core.subscriptions_hold();", "    if false then\n        perform core.subscriptions_hold();")),
+    integration("withdrawn-freeze", "Whoever withdraws takes the lock that settles hold", "PostgresWithdrawn.ASettleThatIsUnderWayIsWaitedFor",
+                (WITHDRAWN, "begin\n    perform core.subscriptions_freeze();\n", "begin\n")),
+    integration("narrowed-freeze", "So does whoever wants less", "PostgresWithdrawn.SoItIsByWhoWantsLess",
+                (WITHDRAWN, "        perform core.subscriptions_freeze();\n", "")),
+    integration("withdrawn-operator", "It waits for what is sent again or restored, too", "PostgresWithdrawn.WhatIsBeingSentAgainIsWaitedFor",
+                (WITHDRAWN, "    perform core.subscriptions_hold();\n    perform from core.outbox where id", "    perform from core.outbox where id")),
+    integration("withdrawn-gives-up", "A withdrawal does not wait for ever", "PostgresWithdrawn.WhoWithdrawsGivesUpAndSaysWhomItWaitedFor",
+                (WITHDRAWN, "set_config('lock_timeout', '100ms', true)", "set_config('lock_timeout', '0', true)"), outcome="timeout"),
+    contract("narrowed", "Nobody waits for a handler that wants less now", "ProgressContract.AHandlerThatDoesNotWantItAnyMoreIsNotWaitedFor",
+             ((WITHDRAWN, "        perform core.outbox_free(p_generation, v_handler);\n", "        null;\n"),)),
+    contract("narrowed-sqlite", "The same on SQLite", "ProgressContract.AHandlerThatDoesNotWantItAnyMoreIsNotWaitedFor",
+             (("src/store/sqlite/sqlite_registry.cpp", "      if (written > 0) {", "      if (written > 1) {"),), "sqlite"),
+    contract("narrowed-wants", "A handler that still wants an event is waited for", "ProgressContract.AHandlerThatDoesNotWantItAnyMoreIsNotWaitedFor",
+             ((SQLITE + "stop_waiting.sql", "where s.seq = outbox.seq and s.handler_name = :handler_name)", "where s.seq = outbox.seq and s.handler_name = :handler_name and false)"),), "sqlite"),
+    contract("floor-late-subscriber", "The floor of the keys goes back to what nobody had wanted",
+             "OrderingContract.AHeadWhoseFirstSubscriberComesLateHoldsUpWhatIsPublishedFromThenOn",
+             ((WITHDRAWN, "set low = least(c.low, c.passed - 1), passed = null", "set passed = null"),)),
+    contract("patrol-waits-for-nobody", "The patrol finds what waits only for who does not want it",
+             "PatrolContract.AnEventThatWaitsOnlyForWhoDoesNotWantItIsMadeDueForAll",
+             ((LEFT_WAITING, "and core.outbox_waits_for_nobody(o) then 'passed_over'", "and false then 'passed_over'"),)),
+    integration("reroute-releases", "What waits behind events that are moved away is looked at again",
+                "PostgresWithdrawn.WhatWaitsBehindEventsThatAreMovedAwayIsLookedAtAgain",
+                (LEFT_WAITING, "    where o.ordering_key = any (v_keys) and", "    where false and")),
+    integration("due-before-all-times", "A time of the year 1 is due", "PostgresWithdrawn.ATimeBeforeAllTimesIsDue",
+                (PG + "postgres_store_impl.hpp", "kEver = std::chrono::years{5000};", "kEver = std::chrono::years{1000};")),
+]
