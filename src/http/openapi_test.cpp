@@ -68,9 +68,9 @@ TEST(OpenApi, NamesEveryRouteWithItsRoleAndNoOther) {
       queue, *store, {host::Entropy::system(), {}, 1, telemetry::Logger{[](std::string_view) {}, {}}}};
   McpEndpoint mcp{context, {}};
   EventStream streams{context};
-  runtime::PullPresence presence{*store, kFirstGeneration};
-  runtime::PullSettling settling{*store, presence, {}, {{}, [] { return 0.5; }}};
-  runtime::PullClaims pulling{*store, settling, presence, {}};
+  runtime::PullPresence presence{store.whole(), kFirstGeneration};
+  runtime::PullSettling settling{store.whole(), presence, {}, {{}, [] { return 0.5; }}};
+  runtime::PullClaims pulling{store.whole(), settling, presence, {}};
   std::set<std::string> served;
   std::set<std::string> console;
   for (const Route& route : console_routes({})) console.insert(route.pattern);

@@ -8,7 +8,7 @@
 #include "http/routes_publish.hpp"
 #include "mcp/message.hpp"
 #include "tests/support/embedded_store.hpp"
-#include "tests/support/faulty_store.hpp"
+#include "tests/support/faulty_administering.hpp"
 
 namespace sluice::http {
 
@@ -32,7 +32,7 @@ class PublishFixture : public testing::Test {
 
   Timestamp now_ = test::kStart;
   test::EmbeddedStore store_;
-  test::FaultyStore faulty_{*store_};
+  test::FaultyAdministering faulty_{store_};
   ops::PublishQueue queue_{faulty_};
   std::string log_;
   PublishEndpointOptions options_{{[this] { return now_; },

@@ -66,9 +66,9 @@ class ClaimRoutes : public testing::Test {
   std::string peer_ = "127.0.0.1:51234";
   Caller caller_{Role::operator_, "test"};
   test::EmbeddedStore store_;
-  runtime::PullPresence presence_{*store_, kFirstGeneration};
-  runtime::PullSettling settling_{*store_, presence_, {}, {{}, [] { return 0.5; }}};
-  runtime::PullClaims pulling_{*store_, settling_, presence_, {}};
+  runtime::PullPresence presence_{store_.whole(), kFirstGeneration};
+  runtime::PullSettling settling_{store_.whole(), presence_, {}, {{}, [] { return 0.5; }}};
+  runtime::PullClaims pulling_{store_.whole(), settling_, presence_, {}};
   std::vector<Route> routes_ = claim_routes({pulling_, settling_});
 };
 

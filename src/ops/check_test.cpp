@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/embedded_store.hpp"
-#include "tests/support/faulty_store.hpp"
+#include "tests/support/faulty_administering.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -139,7 +139,7 @@ TEST(CheckGauges, ListenersAndGenerationsNameTheirCulprits) {
   test::EmbeddedStore store;
   store.publish(test::id_of(1));
   store.publish(test::id_of(2), 2);
-  test::must(store->announce({.identity = "host-2", .generation = 2, .handlers = {}, .listener = "deaf"}));
+  store.announce({.identity = "host-2", .generation = 2, .handlers = {}, .listener = "deaf"});
   const auto listeners = test::must(read_gauge(*store, gauge("listener"), {1, 3}));
   EXPECT_EQ(listeners.value, 1);
   EXPECT_EQ(listeners.detail, "host-2 is deaf");
@@ -150,7 +150,7 @@ TEST(CheckGauges, ListenersAndGenerationsNameTheirCulprits) {
 
 TEST(CheckGauges, PassAnErrorOn) {
   test::EmbeddedStore store;
-  test::FaultyStore faulty{*store};
+  test::FaultyAdministering faulty{store};
   for (const std::string verb : {"due_backlog", "count_dead", "notify_queue_usage", "workers", "status", "sinks"}) {
     faulty.fail_verb(verb, {ErrorCode::unavailable, Retry::safe, "away", "", ""});
   }

@@ -6,7 +6,7 @@
 #include "core/json.hpp"
 #include "core/payload_samples.hpp"
 #include "tests/support/embedded_store.hpp"
-#include "tests/support/faulty_store.hpp"
+#include "tests/support/faulty_administering.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -313,7 +313,7 @@ TEST_F(VerifyLive, AsJson) {
 }
 
 TEST_F(VerifyLive, PassesAnErrorOn) {
-  test::FaultyStore faulty{*store_};
+  test::FaultyAdministering faulty{store_};
   faulty.fail_verb("list_events", {ErrorCode::unavailable, Retry::safe, "away", "", ""});
   EXPECT_EQ(verify_live(faulty, {}, {}).error().code, ErrorCode::unavailable);
 }

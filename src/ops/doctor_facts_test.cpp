@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/embedded_store.hpp"
-#include "tests/support/faulty_store.hpp"
+#include "tests/support/faulty_administering.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -60,7 +60,7 @@ TEST_F(DoctorFactsTest, ClaimsThatRanOutAndWhatRetentionLeaves) {
 
 TEST_F(DoctorFactsTest, ALookThatFailsDoesNotSpoilTheOthers) {
   for (const std::string verb : {"now", "schema_version", "validate", "workers", "unsubscribed", "count_dead"}) {
-    test::FaultyStore faulty{*store_};
+    test::FaultyAdministering faulty{store_};
     faulty.fail_verb(verb, kAway);
     const auto facts = test::must(gather_facts(faulty, options()));
     EXPECT_EQ(facts.unseen.size(), 1U) << verb;
@@ -69,7 +69,7 @@ TEST_F(DoctorFactsTest, ALookThatFailsDoesNotSpoilTheOthers) {
 }
 
 TEST_F(DoctorFactsTest, AStoreThatFailsAltogetherIsAFinding) {
-  test::FaultyStore faulty{*store_};
+  test::FaultyAdministering faulty{store_};
   faulty.fail_verb("diagnose", kAway);
   const DoctorReport report = examine(faulty, options());
   EXPECT_THAT(report.findings, ElementsAre(Field(&Finding::id, FindingId::store_unreachable)));

@@ -78,7 +78,7 @@ TEST_F(EventChangeTest, EverythingNeedsAReason) {
 
 TEST_F(EventChangeTest, AResendLeavesARetiredGeneration) {
   for (const Generation generation : {1, 2}) {
-    test::must(store->subscribe(generation, std::vector{Subscription{"a.handler", {"*"}, {}, {}}}));
+    store.subscribe(generation, std::vector{Subscription{"a.handler", {"*"}, {}, {}}});
   }
   const Uuid id = published();
   store.deliver(id);
@@ -111,7 +111,7 @@ TEST_F(EventChangeTest, WhatRunsAnEventAgainIsASpanOfItsTrace) {
     return id;
   };
   const Subscription wanted{.handler_name = "billing.meter"};
-  test::must(store->subscribe(1, std::span{&wanted, 1}));
+  store.subscribe(1, {wanted});
   const Uuid id = dead(1);
   const std::string type{test::must(store->get_event(id)).envelope.event_type()};
   expect("replay " + type, replay_event(*store, id, {}, kCaller, &tracer));

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/embedded_store.hpp"
-#include "tests/support/faulty_store.hpp"
+#include "tests/support/faulty_administering.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -76,7 +76,7 @@ TEST_F(EventListing, RefusesBadBoundsAndNamesThem) {
 }
 
 TEST_F(EventListing, PassesAnErrorOn) {
-  test::FaultyStore faulty{*store_};
+  test::FaultyAdministering faulty{store_};
   faulty.fail_verb("list_events", {ErrorCode::unavailable, Retry::safe, "away", "", ""});
   EXPECT_EQ(list_events(faulty, {}).error().code, ErrorCode::unavailable);
 }

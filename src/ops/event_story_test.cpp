@@ -6,7 +6,7 @@
 #include "ops/event_json.hpp"
 #include "tests/support/embedded_store.hpp"
 #include "tests/support/event_record.hpp"
-#include "tests/support/faulty_store.hpp"
+#include "tests/support/faulty_administering.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -132,7 +132,7 @@ TEST(Story, FailsWhereTheStoreFails) {
   store.publish(test::id_of(1));
   EXPECT_EQ(tell_story(*store, test::id_of(2)).error().code, ErrorCode::not_found);
   for (const std::string verb : {"get_event", "handled", "audit_of", "registry", "now", "key_blocker", "workers"}) {
-    test::FaultyStore faulty{*store};
+    test::FaultyAdministering faulty{store};
     faulty.fail_verb(verb, {ErrorCode::unavailable, Retry::safe, verb, "", ""});
     const auto story = tell_story(faulty, test::id_of(1));
     ASSERT_FALSE(story) << verb;

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "tests/support/embedded_store.hpp"
-#include "tests/support/faulty_store.hpp"
+#include "tests/support/faulty_administering.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -33,7 +33,7 @@ class Awaiting : public testing::Test {
   }
 
   test::EmbeddedStore store_;
-  test::FaultyStore faulty_{*store_};
+  test::FaultyAdministering faulty_{store_};
   std::deque<std::function<void()>> meanwhile_;  // what a worker does during the n-th pause
   Duration elapsed_{};
   int pauses_ = 0;

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/embedded_store.hpp"
-#include "tests/support/faulty_store.hpp"
+#include "tests/support/faulty_administering.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -73,8 +73,8 @@ TEST_F(RetireGate, NoWorkerForWhatIsLeftIsAnAlarm) {
   store_.publish(test::id_of(1));
   EXPECT_TRUE(check().status.abandoned());
   EXPECT_THAT(check().remarks, ElementsAre(HasSubstr("draining, 1 left, NO WORKER")));
-  ASSERT_TRUE(store_->announce({.identity = "w1", .generation = 1, .handlers = {}, .listener = "listening"}));
-  ASSERT_TRUE(store_->announce({.identity = "w2", .generation = 2, .handlers = {}, .listener = "listening"}));
+  store_.announce({.identity = "w1", .generation = 1, .handlers = {}, .listener = "listening"});
+  store_.announce({.identity = "w2", .generation = 2, .handlers = {}, .listener = "listening"});
   EXPECT_FALSE(check().status.abandoned());
   EXPECT_THAT(check().remarks, ElementsAre("1 worker alive: w1"));
 }
@@ -104,7 +104,7 @@ TEST_F(RetireGate, PassesAnErrorOn) {
   later.delay = std::chrono::hours{2};
   ASSERT_TRUE(store_->publish(std::span{&later, 1}));
   for (const std::string verb : {"open_publishers", "status", "deployments", "workers", "next_due"}) {
-    test::FaultyStore faulty{*store_};
+    test::FaultyAdministering faulty{store_};
     faulty.fail_verb(verb, {ErrorCode::unavailable, Retry::safe, "away", "", ""});
     EXPECT_EQ(check_retire(faulty, 1).error().code, ErrorCode::unavailable) << verb;
   }

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/embedded_store.hpp"
-#include "tests/support/faulty_store.hpp"
+#include "tests/support/faulty_administering.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -28,8 +28,8 @@ TEST(GenerationSurvey, JoinsEventsDeploymentsAndWorkers) {
   store.publish(test::id_of(1));
   store.publish(test::id_of(2), 3);
   store.bring_generation(2, GenerationState::live);
-  ASSERT_TRUE(store->announce({.identity = "w3", .generation = 3, .handlers = {}, .listener = "polling"}));
-  ASSERT_TRUE(store->announce({.identity = "w4", .generation = 4, .handlers = {}, .listener = "polling"}));
+  store.announce({.identity = "w3", .generation = 3, .handlers = {}, .listener = "polling"});
+  store.announce({.identity = "w4", .generation = 4, .handlers = {}, .listener = "polling"});
   auto survey = survey_generations(*store);
   ASSERT_TRUE(survey);
   ASSERT_EQ(survey->generations.size(), 4U);
@@ -149,7 +149,7 @@ TEST_F(Reroute, CanBeStoppedAfterAnyBatch) {
 
 TEST_F(Reroute, AnErrorKeepsWhatIsMoved) {
   const auto planned = plan();
-  test::FaultyStore faulty{*store_};
+  test::FaultyAdministering faulty{store_};
   faulty.fail_call(2, test::Fault::before);
   const auto report = reroute(faulty, planned, 2, kRerouter, [](std::int64_t) { return true; });
   EXPECT_EQ(report.moved, 2);

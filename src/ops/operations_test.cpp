@@ -7,7 +7,7 @@
 #include "ops/audit.hpp"
 #include "ops/operation_runner.hpp"
 #include "tests/support/embedded_store.hpp"
-#include "tests/support/faulty_store.hpp"
+#include "tests/support/faulty_administering.hpp"
 #include "tests/support/recording_tracer.hpp"
 
 namespace sluice::ops {
@@ -32,11 +32,10 @@ class Operations : public testing::Test {
   }
   void subscribe(const std::string& handler) {
     const Subscription subscription{.handler_name = handler};
-    test::must(store_->subscribe(1, std::span{&subscription, 1}));
+    store_.subscribe(1, {subscription});
   }
   void announce() {
-    test::must(
-        store_->announce({.identity = "host-1", .generation = 1, .handlers = {"billing.meter"}, .listener = ""}));
+    store_.announce({.identity = "host-1", .generation = 1, .handlers = {"billing.meter"}, .listener = ""});
   }
   host::Entropy entropy() {
     return {[this] { return store_.now; }, [this] { return std::array<std::uint8_t, 10>{++random_}; }};
@@ -254,7 +253,7 @@ TEST_F(Operations, EachStepThatActsIsASpanThatNamesItsOperation) {
 TEST_F(Operations, AStepThatFailedSaysSoInItsSpan) {
   const BulkPlan planned = plan();
   start(planned);
-  test::FaultyStore faulty{*store_};
+  test::FaultyAdministering faulty{store_};
   faulty.fail_verb("advance_operation", {ErrorCode::unavailable, Retry::safe, "nobody answers", {}, {}});
   test::RecordingTracer tracer;
   OperationRunner runner{faulty, "one", kOperationLease, &tracer};
@@ -328,7 +327,7 @@ TEST_F(Operations, AFaultAtAnyCallCostsTimeOnly) {
       }
       const auto planned = test::must(plan_bulk(*store, {}, kOperator, entropy()));
       test::must(store->start_operation(planned.operation.id, 3, {}, kOperator));
-      test::FaultyStore faulty{*store};
+      test::FaultyAdministering faulty{store};
       faulty.fail_call(n, fault);
       OperationRunner runner{faulty, "one"};
       bool over = false;

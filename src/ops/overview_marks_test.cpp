@@ -15,8 +15,6 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-const Timestamp kStart{std::chrono::seconds{1'800'000'000}};  // a whole number of hours
-
 store::AuditRecord record(Duration at, std::string action, std::string detail = "{}", std::int64_t count = 1) {
   store::AuditRecord made;
   made.at = test::kStart + at;

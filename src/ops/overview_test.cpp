@@ -6,7 +6,7 @@
 #include "core/json.hpp"
 #include "telemetry/metrics.hpp"
 #include "tests/support/embedded_store.hpp"
-#include "tests/support/faulty_store.hpp"
+#include "tests/support/faulty_administering.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -36,11 +36,11 @@ std::string at(const std::string& json, std::string path) {
 
 class OverviewTest : public testing::Test {
  protected:
-  void SetUp() override { test::must(store->announce({"host:1", 1, {"sluice.log"}, "listening", {}, {}})); }
+  void SetUp() override { store.announce({"host:1", 1, {"sluice.log"}, "listening", {}, {}}); }
   /// Ten seconds later.
   void step() {
     store.now += 10s;
-    test::must(store->announce({"host:1", 1, {"sluice.log"}, "listening", {}, {}}));
+    store.announce({"host:1", 1, {"sluice.log"}, "listening", {}, {}});
     ASSERT_EQ(test::must(overview.step(store.now)), 2s);
   }
   std::string json(std::string_view window = "1h") { return overview.json(*parse_window(window), store.now); }
@@ -257,7 +257,7 @@ TEST_F(OverviewTest, TheMetricsShowWhatWasSeen) {
 TEST(OverviewFaults, AStoreThatDoesNotAnswerIsWhatNeedsAttention) {
   for (const std::string verb : {"gauges", "workers", "diagnose", "deployments", "audit"}) {
     test::EmbeddedStore store;
-    test::FaultyStore faulty{*store};
+    test::FaultyAdministering faulty{store};
     faulty.fail_verb(verb, {ErrorCode::unavailable, Retry::safe, "the database is away", "", ""});
     telemetry::Registry registry;
     telemetry::MetricSet metrics{registry};

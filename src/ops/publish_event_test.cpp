@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/embedded_store.hpp"
-#include "tests/support/faulty_store.hpp"
+#include "tests/support/faulty_administering.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -291,7 +291,7 @@ TEST(PublishEvent, TellsADuplicateFromANewEvent) {
 
 TEST(PublishEvent, ALostCommitIsUnknownAndSaysHowToRepeatIt) {
   test::EmbeddedStore store;
-  test::FaultyStore faulty{*store};
+  test::FaultyAdministering faulty{store};
   faulty.fail_verb("publish", {ErrorCode::unavailable, Retry::in_doubt, "connection lost", "", ""});
   EventPublishing publishing{fixed_entropy(), {}};
   const auto event = publishing.prepare(a_request(), 1);
@@ -304,7 +304,7 @@ TEST(PublishEvent, ALostCommitIsUnknownAndSaysHowToRepeatIt) {
 
 TEST(PublishEvent, AnotherErrorIsPassedOn) {
   test::EmbeddedStore store;
-  test::FaultyStore faulty{*store};
+  test::FaultyAdministering faulty{store};
   faulty.fail_verb("publish", {ErrorCode::read_only, Retry::never, "the file is read-only", "", ""});
   EventPublishing publishing{fixed_entropy(), {}};
   const auto published = publish_event(faulty, *publishing.prepare(a_request(), 1));

@@ -6,7 +6,7 @@
 #include <latch>
 
 #include "tests/support/embedded_store.hpp"
-#include "tests/support/faulty_store.hpp"
+#include "tests/support/faulty_administering.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -50,7 +50,7 @@ struct Told {
 class PublishQueueTest : public testing::Test {
  protected:
   test::EmbeddedStore store_;
-  test::FaultyStore faulty_{*store_};
+  test::FaultyAdministering faulty_{store_};
   PublishQueue queue_{faulty_};
   Told first_;
   Told second_;

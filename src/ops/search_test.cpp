@@ -52,7 +52,7 @@ class Search : public testing::Test {
   }
 
   test::EmbeddedStore store_;
-  IndexedStore indexed_{*store_};
+  IndexedStore indexed_{store_.whole()};
   std::vector<std::string> said_;
   IndexVoice voice_{[this](const std::string& sentence) { said_.push_back(sentence); }, [](Duration) { return true; }};
 };

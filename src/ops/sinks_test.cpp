@@ -28,8 +28,8 @@ class StoppedSink : public testing::Test {
  protected:
   StoppedSink() {
     const Subscription subscription{.handler_name = "shop.invoices"};
-    test::must(store->subscribe(1, std::span{&subscription, 1}));
-    test::must(store->announce({.identity = "host-7", .handlers = {"shop.invoices"}, .listener = "listening"}));
+    store.subscribe(1, {subscription});
+    store.announce({.identity = "host-7", .handlers = {"shop.invoices"}, .listener = "listening"});
     const std::vector<store::SinkDeclaration> sinks{{"shop", "http", "https://shop.example/***", {"shop.invoices"}},
                                                     {"unused", "log", "the log", {}}};
     test::must(store->declare_sinks(sinks));

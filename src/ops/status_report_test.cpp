@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/embedded_store.hpp"
-#include "tests/support/faulty_store.hpp"
+#include "tests/support/faulty_administering.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -32,7 +32,7 @@ TEST(StatusReport, JoinsCountsAndDeployments) {
 TEST(StatusReport, NamesTheWorkersAndWhatNobodyWants) {
   test::EmbeddedStore store;
   store.publish(test::id_of(1));
-  ASSERT_TRUE(store->announce({.identity = "w1", .generation = 1, .handlers = {}, .listener = "deaf"}));
+  store.announce({.identity = "w1", .generation = 1, .handlers = {}, .listener = "deaf"});
   const auto report = report_status(*store);
   ASSERT_TRUE(report);
   ASSERT_EQ(report->workers.size(), 1U);
@@ -62,7 +62,7 @@ TEST(StatusReport, PassesAnErrorOn) {
   test::EmbeddedStore store;
   for (const std::string verb :
        {"status", "workers", "schema_version", "default_generation", "unsubscribed", "count_dead"}) {
-    test::FaultyStore faulty{*store};
+    test::FaultyAdministering faulty{store};
     faulty.fail_verb(verb, {ErrorCode::unavailable, Retry::safe, "away", "", ""});
     EXPECT_EQ(report_status(faulty).error().code, ErrorCode::unavailable) << verb;
   }

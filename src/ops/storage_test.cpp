@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/embedded_store.hpp"
-#include "tests/support/faulty_store.hpp"
+#include "tests/support/faulty_administering.hpp"
 
 namespace sluice::ops {
 namespace {
@@ -61,7 +61,7 @@ TEST_F(RetentionOnDemand, PoliciesThatBreakDedupAreRefused) {
 }
 
 TEST_F(RetentionOnDemand, PassesAnErrorOn) {
-  test::FaultyStore faulty{*store_};
+  test::FaultyAdministering faulty{store_};
   faulty.fail_call(2, test::Fault::before);
   const auto report = sweep_retention(faulty, {.batch = 2}, [](const store::RetentionReport&) { return true; });
   EXPECT_EQ(report.error().code, ErrorCode::unavailable);
@@ -123,7 +123,7 @@ TEST(StorageReport, TheServersStatisticsAreToldAsTheyAre) {
 TEST(StorageReport, AStoreThatDoesNotAnswerIsAnError) {
   for (const std::string verb : {"gauges", "diagnose", "sweep_retention"}) {
     test::EmbeddedStore store;
-    test::FaultyStore faulty{*store};
+    test::FaultyAdministering faulty{store};
     faulty.fail_verb(verb, {ErrorCode::unavailable, Retry::safe, "away", "", ""});
     EXPECT_FALSE(report_storage(faulty, {})) << verb;
   }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "store/store.hpp"
 #include "tests/support/embedded_store.hpp"
 
 namespace sluice::ops {
@@ -13,9 +14,9 @@ store::WorkerRecord a_worker(const std::string& identity) {
 
 TEST(Workers, OneThatIsSilentIsListedButNotAlive) {
   test::EmbeddedStore store;
-  ASSERT_TRUE(store->announce(a_worker("w1")));
+  store.announce(a_worker("w1"));
   store.now += kAliveWithin;
-  ASSERT_TRUE(store->announce(a_worker("w2")));
+  store.announce(a_worker("w2"));
   const auto seen = list_workers(*store);
   ASSERT_TRUE(seen);
   ASSERT_EQ(seen->workers.size(), 2U);
@@ -40,9 +41,7 @@ TEST(Workers, TheJsonFieldsArePinned) {
 
 class Subscriptions : public testing::Test {
  protected:
-  void subscribe(const std::vector<Subscription>& all, Generation generation = 1) {
-    test::must(store_->subscribe(generation, all));
-  }
+  void subscribe(const std::vector<Subscription>& all, Generation generation = 1) { store_.subscribe(generation, all); }
   UnsubscribePlan plan(const std::string& handler, int look = kUnsubscribeLook) {
     return test::must(plan_unsubscribe(*store_, 1, handler, look));
   }
@@ -54,7 +53,7 @@ class Subscriptions : public testing::Test {
     item.settlement = settle(0, Outcome::failed({std::string{error_class::timeout}, "slow", {}, false}),
                              RetryPolicy::standard(), 0.0);
     item.settlement.progress = {{.handler_name = handler, .attempts = 1}};
-    test::must(store_->settle(std::span{&item, 1}));
+    test::must(store_.whole().settle(std::span{&item, 1}));
   }
   test::EmbeddedStore store_;
 };
@@ -62,7 +61,7 @@ class Subscriptions : public testing::Test {
 TEST_F(Subscriptions, AreListedWithTheLiveWorkersThatHostThem) {
   subscribe({{.handler_name = "billing.meter"}, {.handler_name = "worlds.indexer"}});
   subscribe({{.handler_name = "billing.meter"}}, 2);
-  test::must(store_->announce({.identity = "w1", .generation = 1, .handlers = {"billing.meter"}, .listener = ""}));
+  store_.announce({.identity = "w1", .generation = 1, .handlers = {"billing.meter"}, .listener = ""});
   const auto all = list_subscriptions(*store_);
   ASSERT_TRUE(all);
   ASSERT_EQ(all->size(), 3U);

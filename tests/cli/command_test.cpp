@@ -97,7 +97,7 @@ TEST(CommandTable, EveryChangeHasADryRunThatChangesNothing) {
   sluice.store.bring_generation(1, GenerationState::allocated);
   sluice.store.bring_generation(2, GenerationState::live);
   sluice.store.bring_generation(3, GenerationState::draining);
-  ASSERT_TRUE(sluice.store->subscribe(2, std::vector<Subscription>{{.handler_name = "billing.meter"}}));
+  sluice.store.subscribe(2, std::vector<Subscription>{{.handler_name = "billing.meter"}});
   sluice.store.publish(test::id_of(1));
   sluice.store.fail(test::id_of(1));
   store::PlanRequest plan;

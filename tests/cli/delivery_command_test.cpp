@@ -17,11 +17,11 @@ using testing::Not;
 class DeliveryCommands : public testing::Test {
  protected:
   void announce(const std::string& identity, const std::string& listener, Generation generation = 1) {
-    test::must(sluice_.store->announce(
-        {.identity = identity, .generation = generation, .handlers = {"billing.meter"}, .listener = listener}));
+    sluice_.store.announce(
+        {.identity = identity, .generation = generation, .handlers = {"billing.meter"}, .listener = listener});
   }
   void subscribe(const Subscription& subscription, Generation generation = 1) {
-    test::must(sluice_.store->subscribe(generation, std::span{&subscription, 1}));
+    sluice_.store.subscribe(generation, {subscription});
   }
   test::CommandLine sluice_;
 };

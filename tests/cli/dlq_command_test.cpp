@@ -132,7 +132,7 @@ TEST_F(Dlq, BadFiltersNameTheFlag) {
 
 TEST_F(Dlq, ShowTellsTheWholeStory) {
   const Subscription meter{.handler_name = "billing.meter"};
-  test::must(sluice_.store->subscribe(1, std::span{&meter, 1}));
+  sluice_.store.subscribe(1, {meter});
   fail(1);
   const auto shown = sluice_({"dlq", "show", id(1)});
   EXPECT_EQ(shown.exit, Exit::ok) << shown.err;

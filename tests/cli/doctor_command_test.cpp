@@ -20,7 +20,7 @@ class DoctorCommand : public testing::Test {
  protected:
   void subscribe() {
     const Subscription everything{.handler_name = "billing.meter"};
-    test::must(sluice_.store->subscribe(1, std::span{&everything, 1}));
+    sluice_.store.subscribe(1, {everything});
   }
   test::CommandLine sluice_;
 };

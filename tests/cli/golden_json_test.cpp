@@ -24,9 +24,9 @@ class GoldenJson : public testing::Test {
  protected:
   GoldenJson() {
     const Subscription meter{.handler_name = "billing.meter"};
-    test::must(sluice_.store->subscribe(1, std::span{&meter, 1}));
-    test::must(sluice_.store->announce(
-        {.identity = "host-1", .generation = 1, .handlers = {"billing.meter"}, .listener = "listening"}));
+    sluice_.store.subscribe(1, {meter});
+    sluice_.store.announce(
+        {.identity = "host-1", .generation = 1, .handlers = {"billing.meter"}, .listener = "listening"});
     sluice_.store.bring_generation(1, GenerationState::live);
     sluice_.store.publish(test::id_of(1));
     sluice_.store.deliver(test::id_of(1), "billing.meter");

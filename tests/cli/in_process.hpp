@@ -11,6 +11,10 @@
 #include "cli/run.hpp"
 #include "tests/support/embedded_store.hpp"
 
+namespace sluice::store {
+class Store;
+}
+
 namespace sluice::test {
 
 struct Answer {

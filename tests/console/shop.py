@@ -8,7 +8,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "operate"))
 sys.path.insert(0, str(HERE.parent / "support"))
 from node_program import start_script
-from outage import Outage, expect  # noqa: F401 (stories use both)
+from outage import Outage, expect, until  # noqa: F401 (stories use them)
 
 
 class Shop(Outage):

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from pull_worker import claim, fail
-from shop import Shop, expect
+from shop import Shop, expect, until
 
 TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
@@ -184,8 +184,7 @@ def charts(shop):
     shop.serve()
     for _ in range(3):
         shop.run("publish", "hello.world", "--data", "{}")
-    while shop.sql("select count(*) from core.outbox where status = 'delivered'") != ["3"]:
-        pass
+    until(lambda: shop.sql("select count(*) from core.outbox where status = 'delivered'") == ["3"])
     shop.stop()
     shop.serve()
     shop.story("charts")

@@ -3,12 +3,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from fresh_database import FreshDatabase
+from polling import until
 
 PROGRAM, SLUICE, MIGRATION = sys.argv[1:4]
 CONVERSATION = "0190a5d0-0000-7000-8000-000000000001"
@@ -54,9 +54,7 @@ class AgentTasks(unittest.TestCase):
 
     def await_sql(self, question, answer):
         """The database is asked until it gives the answer."""
-        deadline = time.monotonic() + PATIENCE
-        while (got := self.database.sql(question)) != answer:
-            self.assertLess(time.monotonic(), deadline, f"{question}: {got}, not {answer}")
+        self.assertEqual(until(lambda: self.database.sql(question), lambda got: got == answer, PATIENCE), answer, question)
 
     def status(self, task):
         return f"select status from platform.agent_tasks where id = '{task}'"

@@ -3,7 +3,7 @@ next one goes on."""
 import subprocess
 import sys
 
-from outage import Outage, expect
+from outage import Outage, expect, until
 
 EVENTS = 120
 RATE = 60
@@ -18,11 +18,7 @@ class Daemon:
 
 
 def await_progress(shop, operation, enough):
-    """Asks until it is so far; each question is a process of its own, so nothing spins."""
-    while True:
-        seen = shop.json("op", "show", operation)
-        if enough(seen):
-            return seen
+    return until(lambda: shop.json("op", "show", operation), enough)
 
 
 def main():

@@ -9,6 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from fresh_database import FreshDatabase, psql
+from polling import until
 
 KINDS = ("outage.a", "outage.b", "outage.c")
 
@@ -100,9 +101,8 @@ class Outage:
         return json.loads(self.run(*words, "-o", "json", wanted=wanted))
 
     def await_dead(self, count):
-        """Asks until so many events are dead; each question is a process of its own, so nothing spins."""
-        while self.json("dlq", "count")["count"] < count:
-            pass
+        """Asks until so many events are dead."""
+        until(lambda: self.json("dlq", "count")["count"] >= count)
 
 
 def expect(actual, wanted, what):

@@ -13,6 +13,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import nats_identity
 from fresh_database import FreshDatabase
+from polling import until
 
 
 def free_port():
@@ -34,8 +35,7 @@ def start_broker(kind, folder):
         words = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--dir", folder, "--appendonly", "yes",
                  "--appendfsync", "always"]
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while not answers(port):
-        process.poll()
+    until(lambda: answers(port))
     return process, f"{kind}://127.0.0.1:{port}"
 
 
@@ -48,8 +48,7 @@ def start_guarded(folder):
                         f'tls {{ cert_file: "{folder}/named.pem", key_file: "{folder}/named.key", ca_file: "{folder}/ca.pem", '
                         f'verify: true }}\n' + (folder / "operator.conf").read_text())
     process = subprocess.Popen(["nats-server", "-c", settings], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while not answers(port):
-        process.poll()
+    until(lambda: answers(port))
     environment = {"SLUICE_BROKER_CREDENTIALS": f"{folder}/app.creds", "SLUICE_BROKER_TLS_CA": f"{folder}/ca.pem",
                    "SLUICE_BROKER_TLS_CERT": f"{folder}/client.pem", "SLUICE_BROKER_TLS_KEY": f"{folder}/client.key",
                    "SLUICE_BROKER_TLS_SERVER_NAME": "bus.example.com"}

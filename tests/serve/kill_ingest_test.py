@@ -10,10 +10,9 @@ import socket
 import sqlite3
 import sys
 import threading
-import time
 import uuid
 
-from serving import Serving, expect, psql
+from serving import Serving, expect, psql, until
 
 CLIENTS = 8
 BATCH = 10
@@ -138,11 +137,11 @@ def send_again(daemon, ledger):
 
 
 def await_drained(daemon):
-    deadline = time.monotonic() + LONGEST_DRAIN_SECONDS
-    while time.monotonic() < deadline:
-        if all(one["pending"] + one["in_flight"] == 0 for one in daemon.get("/v1/status")["generations"]):
-            return
-    sys.exit(f"not drained: {daemon.get('/v1/status')['generations']}")
+    def drained():
+        return all(one["pending"] + one["in_flight"] == 0 for one in daemon.get("/v1/status")["generations"])
+
+    if not until(drained, patience=LONGEST_DRAIN_SECONDS):
+        sys.exit(f"not drained: {daemon.get('/v1/status')['generations']}")
 
 
 def main():

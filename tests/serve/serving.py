@@ -6,12 +6,12 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from fresh_database import FreshDatabase, psql
+from polling import until
 
 
 def expect(found, wanted, what):
@@ -109,12 +109,9 @@ class Serving:
         return json.loads(done.stdout)
 
     def await_(self, ready, what):
-        """Asks until it is so. Some things are looked at every 30 s only, and a fast machine asks thousands of times a second."""
-        given_up = time.monotonic() + 120
-        while time.monotonic() < given_up:
-            found = ready()
-            if found:
-                return found
+        """Asks until it is so. Some things are looked at every 30 s only."""
+        if found := until(ready, patience=120):
+            return found
         sys.exit(f"never happened: {what}\n" + (self.folder / "log").read_text()[-4000:])
 
     def resident_kib(self):

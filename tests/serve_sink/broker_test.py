@@ -11,6 +11,9 @@ from pathlib import Path
 
 from broker_servers import broker
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from polling import until
+
 KIND = sys.argv[2]
 PLACE = {"nats": 'urls = ["nats://127.0.0.1:{port}"]\nsubject = "events.{{type}}"',
          "redis": 'url = "redis://127.0.0.1:{port}"\nstream = "events.{{type}}"'}[KIND]
@@ -59,15 +62,10 @@ class Daemon:
         return next(sink for sink in self.call("v1/sinks")["sinks"] if sink["name"] == "bus")
 
     def wait(self, enough):
-        """Each question is a request of its own."""
-        while not enough(seen := self.sink()):
-            pass
-        return seen
+        return until(self.sink, enough)
 
     def wait_for_event(self, event_id, status):
-        while (event := self.call(f"v1/events/{event_id}"))["status"] != status:
-            pass
-        return event
+        return until(lambda: self.call(f"v1/events/{event_id}"), lambda event: event["status"] == status)
 
     def stop(self):
         self.process.terminate()

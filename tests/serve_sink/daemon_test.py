@@ -12,6 +12,9 @@ import tempfile
 import urllib.request
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from polling import until
+
 HERE = Path(__file__).resolve().parent
 KEY = b"a key of twenty-four byte"[:24]
 SECRET = "whsec_" + base64.b64encode(KEY).decode()
@@ -80,10 +83,7 @@ class Daemon:
         return self.post("v1/events", {"event_type": "invoice.paid", "source": "billing", "payload": {"n": 1}})["event_id"]
 
     def await_sink(self, name, enough):
-        """Each question is a request of its own."""
-        while not enough(seen := self.sink(name)):
-            pass
-        return seen
+        return until(lambda: self.sink(name), enough)
 
     def reload(self):
         self.process.send_signal(signal.SIGHUP)

@@ -56,8 +56,8 @@ class SharedState : public HttpSinkTest {
 
 TEST_F(SharedState, AReceiverThatIsGoneIsGoneForAllAndAfterARestart) {
   Receiver receiver{"410\n"};
-  auto first = std::make_unique<Party>(*store, local(receiver));
-  Party second{*store, local(receiver)};
+  auto first = std::make_unique<Party>(store.whole(), local(receiver));
+  Party second{store.whole(), local(receiver)};
   EXPECT_EQ(first->deliver().error_class, "http_410");
   EXPECT_EQ(record().state, SinkSwitch::disabled) << "in the store before the event is settled";
   EXPECT_EQ(record().changed_by, "host-7");
@@ -65,7 +65,7 @@ TEST_F(SharedState, AReceiverThatIsGoneIsGoneForAllAndAfterARestart) {
   second.sync();
   EXPECT_EQ(second.deliver().kind, Verdict::Kind::deferred);
   first.reset();
-  Party again{*store, local(receiver)};
+  Party again{store.whole(), local(receiver)};
   EXPECT_EQ(again.state(), SinkState::disabled);
   EXPECT_EQ(again.deliver().kind, Verdict::Kind::deferred);
   must(store->switch_sink("shop", SinkSwitch::active, alice));
@@ -76,29 +76,29 @@ TEST_F(SharedState, AReceiverThatIsGoneIsGoneForAllAndAfterARestart) {
 
 TEST_F(SharedState, AnOperatorsPauseReachesEverybody) {
   Receiver receiver;
-  Party first{*store, local(receiver)};
-  Party second{*store, local(receiver)};
+  Party first{store.whole(), local(receiver)};
+  Party second{store.whole(), local(receiver)};
   must(store->switch_sink("shop", SinkSwitch::paused, alice));
   for (Party* party : {&first, &second}) {
     party->sync();
     EXPECT_EQ(party->state(), SinkState::paused);
     EXPECT_EQ(party->deliver().retry_after, kStoppedSinkWait);
   }
-  Party third{*store, local(receiver)};
+  Party third{store.whole(), local(receiver)};
   EXPECT_EQ(third.state(), SinkState::paused);
 }
 
 TEST_F(SharedState, ACircuitThatOneOpensRestsForAllAndOneClosesIt) {
   Receiver receiver{"500\n500\n"};
-  Party first{*store, fragile(receiver)};
-  Party second{*store, fragile(receiver)};
+  Party first{store.whole(), fragile(receiver)};
+  Party second{store.whole(), fragile(receiver)};
   first.deliver();
   first.deliver();
   EXPECT_EQ(record().open_until, store.now + 30s);
   second.sync();
   EXPECT_EQ(second.state(), SinkState::open);
   EXPECT_EQ(second.deliver().kind, Verdict::Kind::deferred) << "without asking the receiver";
-  Party third{*store, fragile(receiver)};
+  Party third{store.whole(), fragile(receiver)};
   EXPECT_EQ(third.state(), SinkState::open) << "after a restart too";
 
   store.now += 31s;
@@ -113,7 +113,7 @@ TEST_F(SharedState, ACircuitThatOneOpensRestsForAllAndOneClosesIt) {
 
 TEST_F(SharedState, WhatTheStoreCouldNotBeToldIsToldLater) {
   Receiver receiver{"410\n"};
-  FaultyStore faulty{*store};
+  FaultyStore faulty{store.whole()};
   Party party{faulty, local(receiver)};
   faulty.fail_call(1, Fault::before, 1);
   party.deliver();
@@ -126,7 +126,7 @@ TEST_F(SharedState, WhatTheStoreCouldNotBeToldIsToldLater) {
 
 TEST_F(SharedState, ASinkThatTheStoreHasForgottenIsDeclaredAgain) {
   Receiver receiver{"410\n"};
-  Party party{*store, local(receiver)};
+  Party party{store.whole(), local(receiver)};
   store.sql("delete from sinks");
   party.sync();
   EXPECT_EQ(record().declared.name, "shop");
@@ -138,7 +138,7 @@ TEST_F(SharedState, ASinkThatTheStoreHasForgottenIsDeclaredAgain) {
 // The store's clock stands months away from this machine's.
 TEST_F(SharedState, TimeIsTheStoresAndNotThisMachines) {
   Receiver receiver;
-  Party party{*store, local(receiver)};
+  Party party{store.whole(), local(receiver)};
   EXPECT_LT(party.now() - store.now, 1h);
   ASSERT_EQ(party.deliver().kind, Verdict::Kind::handled);
   const std::string signed_at = member(member(receiver.next(), "headers"), "webhook-timestamp");

@@ -21,9 +21,13 @@ EmbeddedStore::EmbeddedStore(Start start, const std::string& file) : start_(star
   if (start != Start::no_file) static_cast<void>(**this);
 }
 
+EmbeddedStore::~EmbeddedStore() = default;
+
 bool EmbeddedStore::exists() const { return std::filesystem::exists(path_); }
 
-store::Store& EmbeddedStore::operator*() {
+store::Administering& EmbeddedStore::operator*() { return whole(); }
+
+store::Store& EmbeddedStore::whole() {
   if (!store_) {
     store::SqliteOptions options;
     options.path = path_;
@@ -55,6 +59,12 @@ void EmbeddedStore::add_future_migration() const {
       "values (999, '0999_future', 'x', '2030-01-01T00:00:00.000000Z')");
 }
 
+void EmbeddedStore::subscribe(Generation generation, const std::vector<Subscription>& subscriptions) {
+  must(whole().subscribe(generation, subscriptions));
+}
+
+void EmbeddedStore::announce(const store::WorkerRecord& worker) { must(whole().announce(worker)); }
+
 void EmbeddedStore::publish(const Uuid& id, Generation generation) {
   store::NewEvent event{.envelope = must(EventEnvelope::make(a_draft_of(id)))};
   event.generation = generation;
@@ -66,7 +76,7 @@ std::vector<store::ClaimedEvent> EmbeddedStore::claim_all() {
   store::ClaimRequest request;
   request.worker = "worker-1";
   request.limit = kEverything;
-  return must((*this)->claim(request));
+  return must(whole().claim(request));
 }
 
 store::ClaimedEvent EmbeddedStore::claim(const Uuid& id) {
@@ -89,7 +99,7 @@ void EmbeddedStore::settle(const store::ClaimedEvent& event, const Outcome& outc
   item.settlement = sluice::settle(event.attempts, outcome, RetryPolicy::standard(), 0.0);
   item.handled_by = std::move(handled_by);
   item.idempotency_key = event.envelope.idempotency_key();
-  if (must((*this)->settle(std::span{&item, 1})).settled != 1) throw std::runtime_error("the claim was lost");
+  if (must(whole().settle(std::span{&item, 1})).settled != 1) throw std::runtime_error("the claim was lost");
 }
 
 void EmbeddedStore::deliver(const Uuid& id, const std::string& handler) {

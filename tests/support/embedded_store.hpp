@@ -10,9 +10,15 @@
 #include <utility>
 #include <vector>
 
-#include "store/store.hpp"
+#include "store/administer.hpp"
+#include "store/claimed_event.hpp"
+#include "store/registry.hpp"
 #include "tests/support/event_record.hpp"
 #include "tests/support/temp_dir.hpp"
+
+namespace sluice::store {
+class Store;
+}
 
 namespace sluice::test {
 
@@ -21,6 +27,7 @@ class EmbeddedStore {
   enum class Start { no_file, no_schema, migrated };
   /// `file` is relative to the folder.
   explicit EmbeddedStore(Start start = Start::migrated, const std::string& file = "sluice.db");
+  ~EmbeddedStore();
 
   Timestamp now = kStart;  ///< the clock of every handle on this file
 
@@ -28,9 +35,11 @@ class EmbeddedStore {
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] bool exists() const;
 
-  /// The test's own handle; opened when it is first used.
-  store::Store& operator*();
-  store::Store* operator->() { return &**this; }
+  /// The test's own handle; opened when it is first used. As use cases see it: without claiming.
+  store::Administering& operator*();
+  store::Administering* operator->() { return &**this; }
+  /// With claiming. Only who calls this includes store/store.hpp, and is compiled again whenever claiming changes.
+  store::Store& whole();
 
   /// What a user would type into the sqlite3 shell; the first column of each row.
   std::vector<std::string> sql(const std::string& statement) const;
@@ -38,6 +47,8 @@ class EmbeddedStore {
   /// As a newer build would leave the file: its migration 999 is applied.
   void add_future_migration() const;
 
+  void subscribe(Generation generation, const std::vector<Subscription>& subscriptions);
+  void announce(const store::WorkerRecord& worker);
   void publish(const Uuid& id, Generation generation = kFirstGeneration);
   /// pending → in flight. Other due events are claimed too and given back.
   store::ClaimedEvent claim(const Uuid& id);

@@ -257,4 +257,16 @@ store::Capabilities FaultyStore::capabilities() const { return inner_.capabiliti
 
 std::string FaultyStore::display_name() const { return inner_.display_name(); }
 
+FaultyAdministering::FaultyAdministering(EmbeddedStore& inner) : store_(std::make_unique<FaultyStore>(inner.whole())) {}
+
+FaultyAdministering::~FaultyAdministering() = default;
+
+void FaultyAdministering::fail_call(int n, Fault fault, int count) { store_->fail_call(n, fault, count); }
+
+void FaultyAdministering::fail_verb(const std::string& verb, Error error) { store_->fail_verb(verb, std::move(error)); }
+
+int FaultyAdministering::calls() const { return store_->calls(); }
+
+FaultyAdministering::operator store::Administering&() { return *store_; }
+
 }  // namespace sluice::test

@@ -11,13 +11,9 @@
 #include <utility>
 
 #include "store/store.hpp"
+#include "tests/support/faulty_administering.hpp"
 
 namespace sluice::test {
-
-enum class Fault {
-  before,  ///< nothing was done, and the error says so
-  after,   ///< it was done, and the answer was lost: in doubt
-};
 
 class FaultyStore : public store::Store {
  public:

@@ -41,4 +41,5 @@ SLEEPS = {
     "tests/chaos/sabotage.py": (2, "polls what a worker has delivered and where its marks are"),
     "tests/chaos/stores.py": (1, "polls a crashed server until it answers"),
     "tests/chaos/worker.cpp": (1, "a handler that outlasts its claim takes time"),
+    "tests/support/polling.py": (1, "polls what other processes have done, and leaves them the processor between two questions"),
 }

@@ -10,6 +10,9 @@ import tempfile
 import urllib.request
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from polling import until
+
 ROOM = 8192 + 512  # in the queue, and in the request that is under way
 EVENTS = 10000  # a run and a line of each: more than the queues have room for
 
@@ -34,8 +37,8 @@ def main():
             events = {"events": [{"event_type": "demo.hello", "source": "demo"}] * 1000}
             request = urllib.request.Request(url + "v1/events", json.dumps(events).encode(), {"content-type": "application/json"})
             urllib.request.urlopen(request, timeout=60).close()
-        while counted('sluice_settled_events_total{result="delivered"}'.replace("{", r"\{").replace("}", r"\}")) < EVENTS:
-            pass
+        delivered = 'sluice_settled_events_total{result="delivered"}'.replace("{", r"\{").replace("}", r"\}")
+        until(lambda: counted(delivered) >= EVENTS)
         for of in ("trace_spans", "log_records"):
             waiting, dropped, exported = (counted(f"sluice_{of}_{what}") for what in ("queued", "dropped_total", "exported_total"))
             if exported != 0 or waiting > ROOM:

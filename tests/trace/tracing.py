@@ -9,6 +9,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
 from node_program import start_script  # noqa: E402
+from polling import until  # noqa: E402
 
 CLIENT, PRODUCER, CONSUMER = 3, 4, 5
 TRACE = "0af7651916cd43dd8448eb211c80319c"
@@ -73,10 +74,7 @@ class Daemon:
             return json.load(answer)
 
     def await_status(self, event_id, status):
-        """Each question is a request of its own."""
-        while (event := self.call(f"v1/events/{event_id}"))["status"] != status:
-            pass
-        return event
+        return until(lambda: self.call(f"v1/events/{event_id}"), lambda event: event["status"] == status)
 
     def run(self, *words):
         return subprocess.run([self.sluice, *words, *self.common], env=self.environment, check=True, capture_output=True,

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "store/store.hpp"
 #include "tests/support/embedded_store.hpp"
 #include "tests/support/events.hpp"
 
@@ -16,7 +17,7 @@ class SqlitePatrol : public testing::Test {
  protected:
   SqlitePatrol() {
     const Subscription wanted{.handler_name = "tests.all", .event_types = {"test.*"}};
-    if (!store->subscribe(1, std::span{&wanted, 1})) throw std::runtime_error("cannot subscribe");
+    store.subscribe(1, {wanted});
   }
 
   Uuid publish(const std::string& type, const std::optional<std::string>& key = {}) {
@@ -30,7 +31,7 @@ class SqlitePatrol : public testing::Test {
     request.worker = "w1";
     request.interests = {{"test.*", {}, {}}};
     request.handlers = {"tests.all"};
-    const auto claimed = store->claim(request);
+    const auto claimed = store.whole().claim(request);
     if (!claimed) throw std::runtime_error(claimed.error().message);
     std::vector<Uuid> ids;
     for (const ClaimedEvent& event : *claimed) ids.push_back(event.envelope.event_id());
@@ -91,7 +92,7 @@ TEST_F(SqlitePatrol, ATimeThatCannotBeReadHasCome) {
 
 TEST_F(SqlitePatrol, AnEventThatWaitsForAHandlerWhichNoLongerWantsItGoesToThoseThatDo) {
   const Subscription other{.handler_name = "other.handler", .event_types = {"test.*"}};
-  ASSERT_TRUE(store->subscribe(1, std::span{&other, 1}));
+  store.subscribe(1, {other});
   const Uuid id = publish("test.event");
   store.sql("update outbox set retry_after = '" + to_iso8601(store.now) + "', lane = 'other', progress = " +
             R"('[{"handler":"other.handler","due":")" + to_iso8601(store.now) + R"("}]')");
@@ -99,7 +100,7 @@ TEST_F(SqlitePatrol, AnEventThatWaitsForAHandlerWhichNoLongerWantsItGoesToThoseT
   ASSERT_THAT(claim(), IsEmpty());
   EXPECT_THAT(patrol().healed, IsEmpty()) << "other.handler may come back for it";
   const Subscription changed{.handler_name = "other.handler", .event_types = {"something.else"}};
-  ASSERT_TRUE(store->subscribe(1, std::span{&changed, 1}));
+  store.subscribe(1, {changed});
   EXPECT_THAT(healed(StrandedCause::passed_over), ElementsAre(id));
   EXPECT_THAT(claim(), ElementsAre(id));
 }
