@@ -158,6 +158,21 @@ def flood(round_):
     round_.tally.add("floods", "notify")
 
 
+GHOST = "ghost.away"
+
+
+def withdraw(round_):
+    """A handler that nobody hosts subscribes to everything, may come to want less, and is withdrawn: nobody waits for it then."""
+    def subscribe(patterns):
+        round_.store.sql_patiently(f"select core.subscribe(1, array['{GHOST}'], '[[\"{patterns}\"]]', array[null]::text[], array[null]::text[])")
+    subscribe("*")
+    if round_.random.random() < 0.4:
+        later(round_, round_.random.uniform(0.05, 0.5), lambda: subscribe("nothing.*"))
+    later(round_, round_.random.uniform(0.6, 2), lambda: round_.store.sql_patiently(
+        f"select core.unsubscribe(1, s.handler_name, 'chaos', 'sql', '') from core.subscriptions s where s.handler_name = '{GHOST}'"))
+    round_.tally.add("subscriptions", "withdrawn")
+
+
 def disk_full(round_):
     round_.disk.fill()
     round_.rest(round_.random.uniform(0.3, 1.5))
@@ -187,6 +202,7 @@ FAULTS = {
     "lost-claim": (3, "postgres", lost_claim),
     "clock": (1, "postgres", clock),
     "flood": (0.7, "postgres", flood),
+    "withdraw": (3, "postgres", withdraw),
     "replay": (1, "postgres sqlite", stale_replay),
     "retention": (0.5, "postgres sqlite", retention),
     "disk-full": (2, "sqlite", disk_full),
