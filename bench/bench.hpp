@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -36,12 +37,21 @@ template <class T>
 T must(Result<T> result);
 [[noreturn]] void fail(const Error& error);
 
-/// Events whose rows are about 400 bytes, with ids that sort by `first + i`.
-std::vector<store::NewEvent> sample_events(std::size_t count, Generation generation = 1);
+/// Events whose rows are about 400 bytes, with ids that sort by `first + i`. They occur now, or when `occurring` says,
+/// by their place.
+using Occurring = std::function<Timestamp(std::size_t place)>;
+std::vector<store::NewEvent> sample_events(std::size_t count, Generation generation = 1,
+                                           const Occurring& occurring = {});
+
+/// What a backlog is like.
+struct Backlog {
+  std::int64_t keys = 0;    // with them, every second event has one of so many ordering keys
+  std::int64_t months = 0;  // with them, the events occurred in so many months, this one the last
+  bool mixed = false;       // and each in another month than the one before it; else month by month, the oldest first
+};
 
 /// Publishes `count` sample events in batches.
-/// With `keys`, every second event has one of so many ordering keys.
-void fill(store::Store& store, std::int64_t count, std::int64_t keys = 0);
+void fill(store::Store& store, std::int64_t count, const Backlog& backlog = {});
 
 /// The value below which `part` of them lie; 0 when there are none.
 double percentile(std::vector<double> values, double part);

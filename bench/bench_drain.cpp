@@ -109,7 +109,12 @@ int drain(const Options& options) {
   const int batch = static_cast<int>(options.number("batch", 1000));
   const bool once = options.number("once", 0) != 0;
   const std::int64_t handlers = options.number("handlers", 1);
-  if (options.number("fill", 1) != 0) fill(*open(options, 1), count, options.number("keys", 0));
+  if (options.number("fill", 1) != 0) {
+    fill(*open(options, 1), count,
+         {.keys = options.number("keys", 0),
+          .months = options.number("months", 0),
+          .mixed = options.number("mixed", 0) != 0});
+  }
   if (options.number("drain", 1) == 0) return 0;
 
   Countdown left{count * handlers};

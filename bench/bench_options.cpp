@@ -39,7 +39,7 @@ std::unique_ptr<store::Store> open(const Options& options, int connections) {
   return std::move(must(library::open_store(options.text("dsn", ""), connections)).store);
 }
 
-std::vector<store::NewEvent> sample_events(std::size_t count, Generation generation) {
+std::vector<store::NewEvent> sample_events(std::size_t count, Generation generation, const Occurring& occurring) {
   thread_local std::mt19937_64 random{std::random_device{}()};
   thread_local UuidV7Sequence ids;
   const std::string channel = compose_channel(generation).value();
@@ -52,7 +52,7 @@ std::vector<store::NewEvent> sample_events(std::size_t count, Generation generat
     EnvelopeDraft draft;
     draft.event_id = ids.next(now, bytes);
     draft.event_type = "bench.order.placed";
-    draft.occurred_at = now;
+    draft.occurred_at = occurring ? occurring(i) : now;
     draft.source = "bench";
     draft.target = "billing";
     draft.payload =
@@ -69,13 +69,30 @@ std::vector<store::NewEvent> sample_events(std::size_t count, Generation generat
   return events;
 }
 
-void fill(store::Store& store, std::int64_t count, std::int64_t keys) {
+namespace {
+
+// Where in time the event at `place` of `count` lies.
+Timestamp occurrence(const Backlog& backlog, std::int64_t place, std::int64_t count) {
+  const std::int64_t month = backlog.mixed ? place % backlog.months : place * backlog.months / count;
+  const std::chrono::year_month_day today{std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now())};
+  const auto first =
+      std::chrono::sys_days{today.year() / today.month() / 1 - std::chrono::months{backlog.months - 1 - month}};
+  return first + std::chrono::milliseconds{place};
+}
+
+}  // namespace
+
+void fill(store::Store& store, std::int64_t count, const Backlog& backlog) {
   constexpr std::int64_t kBatch = 5000;
   std::mt19937_64 random{1};
   for (std::int64_t done = 0; done < count; done += kBatch) {
-    std::vector<store::NewEvent> events = sample_events(static_cast<std::size_t>(std::min(kBatch, count - done)));
-    for (std::size_t i = 0; keys > 0 && i < events.size(); i += 2) {
-      events[i].ordering_key = "order-" + std::to_string(random() % static_cast<std::uint64_t>(keys));
+    Occurring occurring;
+    if (backlog.months > 0) {
+      occurring = [&](std::size_t i) { return occurrence(backlog, done + static_cast<std::int64_t>(i), count); };
+    }
+    auto events = sample_events(static_cast<std::size_t>(std::min(kBatch, count - done)), 1, occurring);
+    for (std::size_t i = 0; backlog.keys > 0 && i < events.size(); i += 2) {
+      events[i].ordering_key = "order-" + std::to_string(random() % static_cast<std::uint64_t>(backlog.keys));
     }
     (void)must(store.publish(events));
   }

@@ -18,6 +18,17 @@ select 'bench.order.placed', 'bench', 'billing', 'outbox_gen_1', 1, '{{"order_id
 from generate_series(1, {rows}) i;
 alter table core.outbox enable trigger user"""
 
+# The oldest partition, which was the table, is empty here; months take its place, up to where the next one begins.
+MONTHS = """do $$
+declare
+    v_old record;
+begin
+    select p.name, p.until into v_old from core.partitions() p where p.since is null and not p.is_default;
+    execute format('drop table core.%I', v_old.name);
+    perform core.partition_add(m, m + interval '1 month')
+    from generate_series(date_trunc('month', now(), 'UTC') - interval '{back} months', v_old.until - interval '1 day', interval '1 month') m;
+end $$"""
+
 DEAD_LETTERS = """alter table core.outbox disable trigger outbox_notify;
 insert into core.outbox (event_type, source, target, channel, generation, payload, idempotency_key, status, attempts, claim_seq,
                          claimed_at, failed_at, first_failed_at, last_error, failure_class, fingerprint)
@@ -92,6 +103,10 @@ class Database:
                 if time.monotonic() > give_up:
                     raise BenchFailed(f"no worker passed {rows:,} delivered rows within 300 seconds")
                 time.sleep(0.05)
+
+    def months_of_their_own(self, count):
+        """A partition for each of so many months, this one the last, instead of one that holds all that is past."""
+        self.sql("set timezone = 'UTC';" + MONTHS.format(back=count - 1))
 
     def bury(self, rows):
         """Dead letters of twelve kinds."""

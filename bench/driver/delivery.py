@@ -1,7 +1,11 @@
 """Draining a backlog, and how soon one event is handled."""
-from driver import peers
+from driver import peers, programs
 from driver.database import Database, held_snapshot
 from driver.figures import at_least, at_most, in_turn, versus
+from driver.processor import ProcessorTime
+from driver.programs import SLUICE_BENCH, BenchFailed, output_of
+
+MONTHS = 4    # that a backlog is spread over: events are kept for 45 + 7 days, and a month goes when all of it may
 
 
 def own_drain(events, **options):
@@ -48,13 +52,33 @@ def drain_history(scale):
 
 
 def drain_partitions(scale):
-    """A drain in a table of months: the oldest, three coming ones and the default one; against own drain."""
-    def months():
-        with Database(partitions=True) as database:
-            return database.rate("drain", events=scale.events)
+    """A backlog of the last four months in partitions, month by month and each event in another one; against own drain."""
+    def drained(database, **options):
+        flags = {"dsn": database.url, "events": scale.events}
+        output_of([SLUICE_BENCH, "drain", *programs.flags(flags | options | {"drain": 0})])
+        with ProcessorTime() as used:
+            rate = database.rate("drain", events=scale.events, fill=0)
+        return rate, used.seconds * 1e6 / scale.events
 
-    ours, base = in_turn(scale.rounds, months, lambda: own_drain(scale.events))
-    yield versus("drain-partitions", "events/s", ours, "own drain", base, at_least(0.9))
+    def plain():
+        with Database() as database:
+            return drained(database)
+
+    def months(mixed):
+        def side():
+            with Database(partitions=True) as database:
+                database.months_of_their_own(MONTHS)
+                figures = drained(database, months=MONTHS, mixed=int(mixed))
+                held = database.sql("select count(distinct tableoid) from core.outbox")
+                if held != str(MONTHS):
+                    raise BenchFailed(f"the backlog lay on {held} partitions instead of {MONTHS}")
+                return figures
+        return side
+
+    *sides, base = in_turn(scale.rounds, months(False), months(True), plain)
+    for label, ours in zip(("month by month", "mixed"), sides):
+        for name, unit, at, goal in (("drain-partitions", "events/s", 0, at_least(0.9)), ("drain-partitions, processor", "µs/event", 1, None)):
+            yield versus(f"{name} ({label})", unit, [one[at] for one in ours], "own drain", [one[at] for one in base], goal)
 
 
 def drain_processes(scale):

@@ -1,9 +1,11 @@
-"""Retention of a month: dropping its partition, against tombstones and deletes in batches."""
+"""Months: a table that becomes partitioned under load, and retention of a month by its partition, against deletes in batches."""
+import os
+import re
 import time
 
 from driver.database import Database
-from driver.figures import in_turn, versus
-from driver.programs import SLUICE, output_of
+from driver.figures import in_turn, value_at_most, versus
+from driver.programs import DELIVERY_TEST, SLUICE, BenchFailed, output_of
 
 MONTH = """alter table core.outbox disable trigger user;
 insert into core.outbox (event_type, source, target, channel, generation, payload, idempotency_key, status, claim_seq, claimed_at,
@@ -55,3 +57,25 @@ def retention_month(scale):
     for place, (label, unit) in enumerate((("time", "s"), ("WAL", "MiB"))):
         yield versus(f"retention-month {label} ({scale.events:,} rows)", unit, [one[place] for one in ours], "one by one",
                      [one[place] for one in base])
+
+
+def partition_live(scale):
+    """The longest publish while the table becomes partitioned: 3 publishers and 2 workers at work, the command killed at each step."""
+    def longest():
+        # The delivery test, on a table of this size and a server with default durability. It fails when anything is lost, doubled
+        # or stranded.
+        text = output_of([DELIVERY_TEST, "--gtest_filter=PartitionUnderLoad.KilledAtEachStepNothingIsLostDoubledOrStranded"],
+                         env=os.environ | {"SLUICE_PARTITION_ROWS": str(scale.partitioned)})
+        return longest_publishes(text)
+
+    rounds = [longest() for _ in range(scale.rounds)]
+    yield versus(f"partition-live ({scale.partitioned:,} rows)", "ms", [one[0] for one in rounds], "a thousand publishes before",
+                 [one[1] for one in rounds], value_at_most(200))
+
+
+def longest_publishes(text):
+    """Milliseconds, from what the test prints: while it became partitioned, and before."""
+    found = re.search(r"longest publish (\d+) ms, of a thousand before it (\d+) ms", text)
+    if not found:
+        raise BenchFailed(f"{DELIVERY_TEST} told no longest publish: {text.strip()[-300:]}")
+    return int(found[1]), max(1, int(found[2]))

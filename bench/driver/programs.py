@@ -10,6 +10,7 @@ ROOT = BENCH.parent
 BUILD = Path(os.environ.get("SLUICE_BUILD_DIR", ROOT / "build"))
 SLUICE = BUILD / "sluice"
 SLUICE_BENCH = BUILD / "sluice_bench"
+DELIVERY_TEST = BUILD / "tests" / "delivery_test"
 
 
 class BenchFailed(Exception):

@@ -32,6 +32,7 @@ BENCHES = {
     "latency": Bench(delivery.latency, npm=True),
     "latency-broker": Bench(brokers.latency_broker),
     "memory": Bench(serving.memory),
+    "partition-live": Bench(months.partition_live),
     "publish-batch": Bench(publishing.publish_batch),
     "publish-live": Bench(publishing.publish_live),
     "publish-single": Bench(publishing.publish_single),

@@ -11,6 +11,7 @@ class Scale:
     seconds: int = 5            # of a measurement by time
     latencies: int = 2_000      # events published one at a time
     deliveries: int = 50_000    # to the HTTP receiver
+    partitioned: int = 2_000_000  # delivered rows in a table that becomes partitioned
     dead: int = 1_000_000       # failed rows
     pending: int = 1_000_000    # rows while memory is read
     watched: int = 10           # seconds of serving, whose peak of memory is read
@@ -19,8 +20,8 @@ class Scale:
 
 
 FULL = Scale()
-QUICK = Scale(rounds=1, events=10_000, history=50_000, pinned_seconds=1, seconds=1, latencies=100, deliveries=1_000, dead=10_000,
-              pending=10_000, watched=1, repeats=2, embedded=5_000)
+QUICK = Scale(rounds=1, events=10_000, history=50_000, pinned_seconds=1, seconds=1, latencies=100, deliveries=1_000, partitioned=10_000,
+              dead=10_000, pending=10_000, watched=1, repeats=2, embedded=5_000)
 
 
 def scale(quick, rounds=None):

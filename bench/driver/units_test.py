@@ -7,7 +7,8 @@ import unittest.mock
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-from driver import charts, figures, growth, processor, registry, table, traces
+from driver import charts, figures, growth, months, processor, registry, table, traces
+from driver.programs import BenchFailed
 from driver.scale import FULL, QUICK
 from driver.figures import alone, at_least, at_most, in_turn, percentile, spread_percent, value_at_most, versus
 
@@ -70,6 +71,16 @@ class Tables(unittest.TestCase):
         self.assertIn("http-sink could not run: wrk is missing", page)
         self.assertIn("![goals](latest.svg)", page)
         self.assertIn("| commit | abc |", page)
+
+
+class PartitionLive(unittest.TestCase):
+    def test_the_stall_is_what_the_test_prints(self):
+        printed = "4/4 swap\n1200 events, longest publish 140 ms, of a thousand before it 31 ms\n[  PASSED  ] 1 test.\n"
+        self.assertEqual(months.longest_publishes(printed), (140, 31))
+
+    def test_a_test_that_skips_is_no_figure(self):
+        with self.assertRaises(BenchFailed):
+            months.longest_publishes("[  SKIPPED ] 1 test\n")
 
 
 class Charts(unittest.TestCase):

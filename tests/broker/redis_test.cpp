@@ -45,6 +45,49 @@ TEST_F(RedisBroker, WhatWasRefusedIsNoDuplicateLater) {
   EXPECT_EQ(ask(server, "XLEN sluice:3"), "1");
 }
 
+TEST_F(RedisBroker, OneThatIsRefusedKeepsNoOtherBack) {
+  const RedisServer server;
+  const auto broker = opened({.urls = {server.url()}});
+  ask(server, "SET sluice:4 something");
+  auto messages = numbered(0, 4);
+  messages[1].address = "sluice:4";
+  messages[2].address = "";
+  messages[3].id = messages[0].id;
+  const auto outcomes = broker->publish(messages, 5s, {});
+  ASSERT_EQ(outcomes.size(), 4U);
+  ASSERT_TRUE(outcomes[0]) << outcomes[0].error().message;
+  EXPECT_FALSE(outcomes[0]->duplicate);
+  ASSERT_FALSE(outcomes[1]);
+  EXPECT_EQ(outcomes[1].error().code, ErrorCode::conflict) << outcomes[1].error().message;
+  EXPECT_EQ(outcomes[1].error().retry, Retry::safe);
+  ASSERT_FALSE(outcomes[2]);
+  EXPECT_EQ(outcomes[2].error().retry, Retry::never);
+  ASSERT_TRUE(outcomes[3]) << outcomes[3].error().message;
+  EXPECT_TRUE(outcomes[3]->duplicate);
+  EXPECT_EQ(ask(server, "XLEN sluice:3"), "1");
+}
+
+TEST_F(RedisBroker, ManyComeInTheirOrder) {
+  const RedisServer server;
+  const auto broker = opened({.urls = {server.url()}});
+  // More than one call of the script takes, by number and by bytes, and more than are sent together.
+  auto messages = numbered(0, 1200);
+  for (std::size_t i = 0; i < messages.size(); i += 100) messages[i].body = std::string(600'000, 'x');
+  for (const auto& outcome : broker->publish(messages, 30s, {})) ASSERT_TRUE(outcome) << outcome.error().message;
+  auto reader = *broker->consume({.handler_name = "tests.reader", .generation = 3, .max_unsettled = 2000});
+  std::vector<std::string> expected;
+  for (const OutgoingMessage& message : messages) expected.push_back(message.id);
+  std::vector<std::string> ids;
+  while (ids.size() < messages.size()) {
+    const auto fetched = reader->fetch(500, 5s, {});
+    ASSERT_TRUE(fetched) << fetched.error().message;
+    ASSERT_FALSE(fetched->empty());
+    for (const auto& message : *fetched) ids.push_back(message.id);
+  }
+  EXPECT_EQ(ids, expected);
+  for (const auto& outcome : broker->publish(messages, 30s, {})) EXPECT_TRUE(outcome && outcome->duplicate);
+}
+
 TEST_F(RedisBroker, AnIdIsForgottenAfterTheWindow) {
   const RedisServer server;
   const auto broker = opened({.urls = {server.url()}, .duplicate_window = 10min});

@@ -1894,7 +1894,9 @@ CREATE FUNCTION core.outbox_guard_delete() RETURNS trigger
     AS $$
 begin
     delete from core.keys_in_flight k where k.ordering_key = old.ordering_key collate "C" and k.event_id = old.id;
-    perform core.outbox_unblock(old.ordering_key, null);
+    if not exists (select from core.settings s where s.key = 'moving_from') then
+        perform core.outbox_unblock(old.ordering_key, null);
+    end if;
     return null;
 end
 $$;

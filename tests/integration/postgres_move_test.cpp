@@ -282,6 +282,25 @@ TEST_F(PostgresMove, WritersWaitForWhatWasWrittenLastOnly) {
   EXPECT_EQ(sql("select count(*) from core.outbox"), std::to_string(kEvents));
 }
 
+// What is taken out of its place for a moment is no end of an event: the next one of its key stays as it was brought.
+TEST_F(PostgresMove, ASliceThatComesAgainChangesNoOther) {
+  const Uuid first = publish(a_keyed_event("a"));
+  const Uuid gone = publish();
+  run_sqlite("update sqlite_sequence set seq = 2500 where name = 'outbox'");
+  const Uuid next = publish(a_keyed_event("a"));
+  ops::MoveHost watching = host();
+  watching.tell = [&](const ops::MoveProgress& progress) {
+    if (progress.phase == "drain") run_sqlite("delete from outbox where id = '" + gone.to_string() + "'");
+  };
+  const auto report = ops::move_store(*from_->move_source(), *to_->move_target(), order(), watching);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_TRUE(to_->get_event(first));
+  EXPECT_FALSE(to_->get_event(gone));
+  EXPECT_FALSE(sure(to_->get_event(next)).retry_after);
+  const auto back = ops::move_back(*from_->move_source(), *to_->move_target(), order(), host());
+  ASSERT_TRUE(back) << back.error().message;
+}
+
 TEST_F(PostgresMove, AWatchThatAnotherMoveHasEndedIsNotTrusted) {
   publish();
   ops::MoveHost meddling = host();

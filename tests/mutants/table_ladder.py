@@ -33,6 +33,8 @@ LADDER = [
                 ("src/store/sqlite/sql/query/move_touched.sql", "where name = 'outbox' and at > :since", "where name = 'outbox' and at > :since and false")),
     integration("move-notes-attempts", "The attempt log is noted too", "PostgresMove.WhatIsWrittenMeanwhileIsNoted",
                 ("src/store/sqlite/sql/query/move_touched.sql", "where name = 'attempts' and at > :since", "where name = 'attempts' and at > :since and false")),
+    integration("move-clear", "A slice that comes again changes no other", "PostgresMove.ASliceThatComesAgainChangesNoOther",
+                ("src/store/postgres/sql/migration/0030_move.sql", "where s.key = 'moving_from') then", "where s.key = 'no such') then")),
     integration("move-watch", "A watch that was ended is not trusted", "PostgresMove.AWatchThatAnotherMoveHasEndedIsNotTrusted",
                 ("src/store/sqlite/sqlite_move.cpp", "if (!now || now->watch != notes.watch) {", "if (now && now->watch != notes.watch) {")),
 ]

@@ -122,8 +122,7 @@ class RedisLink {
   RedisClock::time_point failed_at_{};
 };
 
-// ---- publish (redis_publish.cpp): a pipeline of scripts, each of which adds one message unless its id was added
-// before
+// ---- publish (redis_publish.cpp): a pipeline of scripts, each of which adds messages whose ids were not added before
 
 /// The fields of an entry beside its headers.
 inline constexpr std::string_view kIdField = "id";

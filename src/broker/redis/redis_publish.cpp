@@ -14,6 +14,9 @@ namespace {
 
 // Sent together; the next ones wait for their answers.
 constexpr std::size_t kWindow = 512;
+// Added by one call of the script, which the server does not interrupt.
+constexpr std::size_t kGroup = 128;
+constexpr std::size_t kGroupBytes = std::size_t{1024} * 1024;
 
 Result<void> check(const OutgoingMessage& message, std::int64_t most) {
   if (message.address.empty()) return invalid("address", "the key of a stream must not be empty");
@@ -25,20 +28,67 @@ Result<void> check(const OutgoingMessage& message, std::int64_t most) {
                "body", "raise the limit, or publish a smaller payload"};
 }
 
-void append(RedisConnection& connection, const OutgoingMessage& message, const std::string& window_ms) {
-  const std::string id_key = message.address + ":id:" + message.id;
-  std::vector<std::string_view> arguments{window_ms, kIdField, message.id, kDataField, message.body};
-  for (const auto& [name, value] : message.headers) {
-    arguments.emplace_back(name);
-    arguments.emplace_back(value);
+// What one call of the script adds: places in the messages.
+struct Group {
+  std::vector<std::size_t> places;
+  std::size_t bytes = 0;
+
+  [[nodiscard]] bool has_room_for(const OutgoingMessage& message) const {
+    return places.empty() || (places.size() < kGroup && bytes + message.body.size() <= kGroupBytes);
   }
-  connection.append(Script::publish, {message.address, id_key}, arguments);
+  void add(std::size_t place, const OutgoingMessage& message) {
+    places.push_back(place);
+    bytes += message.body.size();
+  }
+};
+
+void append(RedisConnection& connection, const Group& group, std::span<const OutgoingMessage> messages,
+            const std::string& window_ms) {
+  // What the arguments refer to.
+  std::vector<std::string> own;
+  own.reserve(group.places.size() * 2);
+  std::vector<std::string_view> keys;
+  std::vector<std::string_view> arguments{window_ms};
+  for (const std::size_t place : group.places) {
+    const OutgoingMessage& message = messages[place];
+    keys.insert(keys.end(), {message.address, own.emplace_back(message.address + ":id:" + message.id)});
+    arguments.emplace_back(own.emplace_back(std::to_string(4 + 2 * message.headers.size())));
+    arguments.insert(arguments.end(), {kIdField, message.id, kDataField, message.body});
+    for (const auto& [name, value] : message.headers) {
+      arguments.emplace_back(name);
+      arguments.emplace_back(value);
+    }
+  }
+  connection.append(Script::publish, keys, arguments);
 }
 
-Result<Taken> outcome(const Result<RedisReply>& reply) {
-  if (!reply) return reply.error();
-  if ((*reply)->type == REDIS_REPLY_ERROR) return error_of(text_of(reply->get()));
-  return Taken{(*reply)->integer == 0};
+// Of the messages from `from` on; what cannot be sent has its outcome at once.
+std::vector<Group> groups_of(std::span<const OutgoingMessage> messages, std::size_t from, std::int64_t most,
+                             std::vector<Result<Taken>>& outcomes) {
+  std::vector<Group> groups;
+  for (std::size_t place = from; place < std::min(from + kWindow, messages.size()); ++place) {
+    if (auto checked = check(messages[place], most); !checked) {
+      outcomes[place] = checked.error();
+      continue;
+    }
+    if (groups.empty() || !groups.back().has_room_for(messages[place])) groups.emplace_back();
+    groups.back().add(place, messages[place]);
+  }
+  return groups;
+}
+
+// An answer per message, or one refusal for all.
+Result<Taken> outcome(const redisReply& reply, std::size_t nth) {
+  const bool each = reply.type == REDIS_REPLY_ARRAY && nth < reply.elements;
+  const redisReply& answer = each ? *reply.element[nth] : reply;
+  if (answer.type == REDIS_REPLY_ERROR) return error_of(text_of(&answer));
+  return Taken{answer.integer == 0};
+}
+
+// Nothing of it has left: it may be sent again.
+Error unsent(Error error) {
+  error.retry = Retry::safe;
+  return error;
 }
 
 // What did not fit into the answers is not worth an error: the next publish trims again.
@@ -65,31 +115,28 @@ std::vector<Result<Taken>> publish_on_redis(RedisLink& link, std::span<const Out
   const std::string window =
       std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(link.options().duplicate_window).count());
 
-  std::vector<Result<Taken>> outcomes;
-  outcomes.reserve(messages.size());
+  // Each has another one before this returns.
+  const Error none{ErrorCode::internal, Retry::in_doubt, "nobody asked Redis", {}, {}};
+  std::vector<Result<Taken>> outcomes(messages.size(), none);
   std::optional<Error> lost;
   for (std::size_t from = 0; from < messages.size(); from += kWindow) {
-    const auto part = messages.subspan(from, std::min(kWindow, messages.size() - from));
-    std::vector<Result<void>> checks;
-    checks.reserve(part.size());
-    for (const OutgoingMessage& message : part) {
-      checks.push_back(check(message, (*connection)->max_bytes()));
-      if (checks.back() && !lost) append(**connection, message, window);
-    }
+    const auto groups = groups_of(messages, from, (*connection)->max_bytes(), outcomes);
     const bool sent = !lost;
-    for (const Result<void>& checked : checks) {
-      if (!checked) {
-        outcomes.emplace_back(checked.error());
-        continue;
-      }
+    for (const Group& group : groups) {
+      if (sent) append(**connection, group, messages, window);
+    }
+    for (const Group& group : groups) {
+      RedisReply reply;
       if (!lost) {
-        outcomes.push_back(outcome((*connection)->next(until, stop)));
-        if (!outcomes.back() && outcomes.back().error().retry == Retry::in_doubt) lost = outcomes.back().error();
-        continue;
+        auto answer = (*connection)->next(until, stop);
+        if (answer) reply = *std::move(answer);
+        if (!answer) lost = answer.error();
       }
-      Error error = *lost;
-      if (!sent) error.retry = Retry::safe;
-      outcomes.emplace_back(std::move(error));
+      for (std::size_t nth = 0; nth < group.places.size(); ++nth) {
+        Result<Taken>& to = outcomes[group.places[nth]];
+        if (reply) to = outcome(*reply, nth);
+        if (!reply) to = sent ? *lost : unsent(*lost);
+      }
     }
   }
   if (link.options().max_messages > 0 && !lost) trim(**connection, messages, link.options().max_messages, until);
