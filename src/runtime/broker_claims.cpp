@@ -12,6 +12,8 @@ namespace sluice::runtime {
 namespace {
 
 constexpr Duration kSettleDeadline = std::chrono::seconds{5};
+// A claim passes by so many fetches of which it wants nothing, so that whoever stops need not wait for more.
+constexpr int kMostPassedBy = 32;
 // A report that overtook the settle of the relay: soon, but not at once.
 constexpr Duration kEarlyRest = std::chrono::milliseconds{500};
 
@@ -195,10 +197,7 @@ Result<void> BrokerClaims::settle_untold() {
   return {};
 }
 
-Result<std::vector<store::ClaimedEvent>> BrokerClaims::claim(const store::ClaimRequest& request) {
-  SLUICE_CHECK(check_store());
-  SLUICE_CHECK(settle_untold());
-  SLUICE_TRY(auto messages, fetch(request.limit));
+Result<std::vector<BrokerClaims::Fetched>> BrokerClaims::wanted_of(std::vector<broker::IncomingMessage> messages) {
   std::vector<std::string> over;
   std::vector<Fetched> fetched = sort_out(std::move(messages), over);
   if (auto recalled = recall(fetched, over); !recalled) {
@@ -210,6 +209,23 @@ Result<std::vector<store::ClaimedEvent>> BrokerClaims::claim(const store::ClaimR
   SLUICE_TRY(const auto open, consumer());
   // What is not confirmed comes again and is passed over again.
   if (!settlements.empty()) static_cast<void>(open->settle(settlements, kSettleDeadline));
+  return fetched;
+}
+
+Result<std::vector<store::ClaimedEvent>> BrokerClaims::claim(const store::ClaimRequest& request) {
+  SLUICE_CHECK(check_store());
+  SLUICE_CHECK(settle_untold());
+  // A stream has the events of all: who wants few of them passes the others by at once, ever more at a time. A claim
+  // that came back empty would be taken for the end of the stream.
+  std::vector<Fetched> fetched;
+  int limit = request.limit;
+  for (int round = 0; round < kMostPassedBy && fetched.empty(); ++round) {
+    SLUICE_TRY(auto messages, fetch(limit));
+    const bool full = messages.size() >= static_cast<std::size_t>(limit);
+    SLUICE_TRY(fetched, wanted_of(std::move(messages)));
+    if (!full) break;
+    limit = std::max(request.limit, std::min(2 * limit, terms_.max_unsettled));
+  }
 
   std::vector<store::ClaimedEvent> events;
   const std::lock_guard lock{mutex_};

@@ -110,6 +110,8 @@ class BrokerClaims final : public store::Claiming {
   };
   Result<std::shared_ptr<broker::Consumer>> consumer();
   Result<std::vector<broker::IncomingMessage>> fetch(int limit);
+  /// Those of them that the handler is to be given; the others are done.
+  Result<std::vector<Fetched>> wanted_of(std::vector<broker::IncomingMessage> messages);
   std::vector<Fetched> sort_out(std::vector<broker::IncomingMessage> messages, std::vector<std::string>& over);
   Result<void> recall(std::vector<Fetched>& fetched, std::vector<std::string>& over);
   [[nodiscard]] HandlerProgress progress_after(const Held& held, const Settlement& settlement) const;

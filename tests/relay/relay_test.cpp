@@ -1,6 +1,8 @@
 // Deliveries through a real broker: handled, once where that is promised, in order, and with dead letters where they
 // were.
+#include "host/entropy.hpp"
 #include "ops/operation_runner.hpp"
+#include "runtime/broker_claims.hpp"
 #include "tests/relay/relay_fixture.hpp"
 #include "tests/support/faulty_store.hpp"
 
@@ -269,6 +271,34 @@ TEST_P(RelayTest, TheSwitchIsTurnedUnderLoadAndBack) {
   EXPECT_EQ(count("(select distinct event_id from public.effects) t"), 600);
   EXPECT_EQ(out_of_order("billing.books"), 0);
   EXPECT_GT(count("core.outbox where claimed_by not like '%/relay:%'"), 99);
+}
+
+// In Redis all handlers read one stream.
+TEST_P(RelayTest, AHandlerThatWantsFewPassesTheOthersByAtOnce) {
+  const Subscription all{"search.indexer", {"*"}, {}, {}};
+  const Subscription few{"rare.watcher", {"rare.*"}, {}, {}};
+  ASSERT_TRUE(store().subscribe(1, std::vector{all, few}));
+  turn(RelayState::on);
+  runtime::RegistrySnapshot both;
+  both.subscriptions = {all, few};
+  const runtime::RegistryView everybody{both};
+  runtime::BrokerClaims claims{{.store = store(),
+                                .broker = *admin_,
+                                .everybody = everybody,
+                                .subscription = few,
+                                .shards = 4,
+                                .clock = host::wall_clock,
+                                .logger = {}}};
+  ASSERT_TRUE(claims.claim({.worker = "w", .limit = 10}));
+  for (int n = 0; n < 300; ++n) ASSERT_TRUE(store().publish(std::vector{on_channel(numbered_event(n))}));
+  EnvelopeDraft draft = a_draft();
+  draft.event_type = "rare.bird";
+  ASSERT_TRUE(store().publish(std::vector{on_channel(an_event(draft))}));
+  const auto relay = relaying();
+  eventually([&] { return count("core.outbox where status = 'delivered'") == 301; });
+  const auto claimed = claims.claim({.worker = "w", .limit = 10});
+  ASSERT_TRUE(claimed) << claimed.error().message;
+  EXPECT_EQ(claimed->size(), 1U) << "it came back with nothing after the first ten";
 }
 
 TEST_P(RelayTest, AWorkerWithoutABrokerClaimsNothingAndSaysSo) {
