@@ -175,7 +175,7 @@ KEYS = [
     interleaved("key-release-parked", "A delivery makes due what is parked behind it", "LateSuccessor",
                 (PLANS, "        perform core.outbox_unblock(v_key, null);\n", "        null;\n")),
     integration("key-next-half", "What waited for a key leaves half of a claim to new events", "PostgresClaim.WhatWaitedForAKeyTakesHalfOfAClaimWhileOthersLieAhead",
-                (PG + "postgres_claim.cpp", "const int share = group.stretches.is_behind() ?", "const int share = room > 1 ? room :")),
+                (PG + "postgres_claim.cpp", "const int share = group.stretches.is_behind() ?", "const int share = room == 1 ?")),
     integration("key-failure-notifies", "Who serves the next event of a key is told when the one before it fails",
                 "PostgresRescan.WhoServesTheNextEventOfAKeyIsNotifiedOfAFailure",
                 (ORDERING, "        perform pg_notify(v_new.channel, '');\n", "        null;\n")),
