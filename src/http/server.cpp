@@ -68,6 +68,14 @@ class BeastServer final : public Server {
     if (!thread_.joinable()) return;
     shared_->io.stop();
     thread_.join();
+    // What is under way holds its session, the session what all share, and that the queue of what is under way: told
+    // that its connection is closed, it lets go.
+    boost::system::error_code ignored;
+    acceptor_.close(ignored);
+    rest_.cancel();
+    shared_->close_all();
+    shared_->io.restart();
+    shared_->io.poll();
   }
 
  private:

@@ -103,8 +103,9 @@ class Session final : public std::enable_shared_from_this<Session> {
   }
 
   void close_if_idle() {
-    if (idle_) stream_.close();
+    if (idle_) close();
   }
+  void close() { stream_.close(); }
 
  private:
   friend class SessionStream;
@@ -330,15 +331,21 @@ void SessionContext::forget(Session* session) {
   open_.erase(session);
 }
 
-void SessionContext::close_idle() {
+std::vector<std::shared_ptr<Session>> SessionContext::open_sessions() {
   std::vector<std::shared_ptr<Session>> sessions;
-  {
-    const std::lock_guard lock{mutex_};
-    for (const auto& [unused, session] : open_) {
-      if (auto alive = session.lock()) sessions.push_back(std::move(alive));
-    }
+  const std::lock_guard lock{mutex_};
+  for (const auto& [unused, session] : open_) {
+    if (auto alive = session.lock()) sessions.push_back(std::move(alive));
   }
-  for (const auto& session : sessions) session->close_if_idle();
+  return sessions;
+}
+
+void SessionContext::close_idle() {
+  for (const auto& session : open_sessions()) session->close_if_idle();
+}
+
+void SessionContext::close_all() {
+  for (const auto& session : open_sessions()) session->close();
 }
 
 void start_session(asio::ip::tcp::socket socket, const std::shared_ptr<SessionContext>& context) {

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "http/server.hpp"
 
@@ -24,6 +25,8 @@ struct SessionContext {
 
   /// Ends the connections that wait for a request. On the server's thread.
   void close_idle();
+  /// Ends all of them. On the server's thread, or when it has ended.
+  void close_all();
   void remember(const std::shared_ptr<Session>& session);
   void forget(Session* session);
 
@@ -36,6 +39,8 @@ struct SessionContext {
   std::atomic<bool> closing{false};
 
  private:
+  std::vector<std::shared_ptr<Session>> open_sessions();
+
   std::mutex mutex_;  // whoever answers last may be another thread
   std::map<Session*, std::weak_ptr<Session>> open_;
 };
