@@ -64,10 +64,13 @@ struct RelayCommand {
 Result<Exit> turn_back(RelayCommand& command) {
   Session& session = command.session;
   const bool force = session.arguments().has("--force");
-  if (session.dry_run()) {
+  SLUICE_TRY(const auto before, ops::look_at_relay(*command.opened.store, nullptr));
+  const bool off = before.relay.state == store::RelayState::off;
+  if (off || session.dry_run()) {
     SLUICE_TRY(const auto view, ops::look_at_relay(*command.opened.store, command.broker.get()));
     print_relay(session, view);
-    session.note("dry run: would relay nothing more, wait for the consumers, and let listeners claim again");
+    session.note(off ? "the relay is off already: listeners claim from the database"
+                     : "dry run: would relay nothing more, wait for the consumers, and let listeners claim again");
     return Exit::ok;
   }
   if (!force) {
