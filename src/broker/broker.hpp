@@ -127,6 +127,8 @@ struct ConsumerFacts {
   std::string address;         ///< the subjects it is for, or its stream
   std::int64_t waiting = 0;    ///< not yet handed to anybody; -1: the broker cannot tell
   std::int64_t unsettled = 0;  ///< handed over and not done, retries included
+  std::string handler_name{};  ///< as in its ConsumerSpec; empty: no handler's, somebody else has made it
+  std::int64_t generation = 0;
 };
 
 /// What `doctor` and the checks at the start look at. What a broker does not know is none.

@@ -61,6 +61,16 @@ std::string attempts_text(const store::EventRecord& event) {
              : std::to_string(made) + " (" + std::to_string(event.attempts) + " failed)";
 }
 
+// When it is due; nothing where it is only put off until its ordering key is free.
+std::string due_text(const ops::EventStory& story) {
+  const auto waits_for = [&](ops::Wait::What what) {
+    return std::any_of(story.waits_for.begin(), story.waits_for.end(),
+                       [&](const ops::Wait& wait) { return wait.what == what; });
+  };
+  if (waits_for(ops::Wait::What::key) && !waits_for(ops::Wait::What::time)) return "";
+  return both_clocks(story.event.retry_after);
+}
+
 void show_state(std::ostream& out, const ops::EventStory& story) {
   const store::EventRecord& event = story.event;
   out << "\nState\n";
@@ -77,7 +87,7 @@ void show_state(std::ostream& out, const ops::EventStory& story) {
                {"ordering_key", event.ordering_key.value_or("")},
                {"claimed_by", event.claimed_by.value_or("")},
                {"claim_seq", std::to_string(event.claim_seq)},
-               {event.attempts > 0 ? "next retry at" : "scheduled for", both_clocks(event.retry_after)},
+               {event.attempts > 0 ? "next retry at" : "scheduled for", due_text(story)},
                {"delivered_at", both_clocks(event.delivered_at)},
                {"failed_at", both_clocks(event.failed_at)},
                {"deleted_at", both_clocks(event.deleted_at)}});

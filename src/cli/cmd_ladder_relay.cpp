@@ -15,6 +15,11 @@ namespace {
 
 constexpr Duration kBetweenLooks = std::chrono::seconds{1};
 
+std::string left_behind_text(const ops::RelayView& view) {
+  if (view.left_behind.empty()) return "";
+  return ops::in_words(view.left_behind) + ": left behind by handlers that were removed";
+}
+
 void print_relay(const Session& session, const ops::RelayView& view) {
   if (session.format() != Format::table) {
     session.out() << ops::to_json(view) << '\n';
@@ -32,7 +37,18 @@ void print_relay(const Session& session, const ops::RelayView& view) {
        {"trouble", view.trouble},
        {"waiting", std::to_string(view.waiting)},
        {"handed out", std::to_string(view.unsettled)},
+       {"left", ops::in_words(view.handlers)},
+       {"left behind", left_behind_text(view)},
        {"an answer is worth", view.broker ? broker::worth_of_answer(*view.broker) : ""}});
+}
+
+// Whom the way back waits for.
+std::string progress_of(const ops::RelayView& view) {
+  if (!view.trouble.empty()) return "cannot ask the broker: " + view.trouble;
+  std::string text = counted(view.waiting + view.unsettled, "message") + " left";
+  if (!view.handlers.empty()) text += ": " + ops::in_words(view.handlers);
+  if (view.claimed > 0) text += "; " + counted(view.claimed, "event") + " about to be published";
+  return text;
 }
 
 /// The store and the broker of one command.
@@ -48,10 +64,13 @@ struct RelayCommand {
 Result<Exit> turn_back(RelayCommand& command) {
   Session& session = command.session;
   const bool force = session.arguments().has("--force");
-  if (session.dry_run()) {
+  SLUICE_TRY(const auto before, ops::look_at_relay(*command.opened.store, nullptr));
+  const bool off = before.relay.state == store::RelayState::off;
+  if (off || session.dry_run()) {
     SLUICE_TRY(const auto view, ops::look_at_relay(*command.opened.store, command.broker.get()));
     print_relay(session, view);
-    session.note("dry run: would relay nothing more, wait for the consumers, and let listeners claim again");
+    session.note(off ? "the relay is off already: listeners claim from the database"
+                     : "dry run: would relay nothing more, wait for the consumers, and let listeners claim again");
     return Exit::ok;
   }
   if (!force) {
@@ -59,8 +78,7 @@ Result<Exit> turn_back(RelayCommand& command) {
     session.adapters().interruption->arm();
     SLUICE_TRY(auto view, ops::relay_back(*command.opened.store, *command.broker, command.settings(), command.actor()));
     while (view.relay.state == store::RelayState::draining && (!view.broker || !view.is_drained())) {
-      session.note(view.trouble.empty() ? counted(view.waiting + view.unsettled, "message") + " left"
-                                        : "cannot ask the broker: " + view.trouble);
+      session.note(progress_of(view));
       if (session.adapters().interruption->wait_for(kBetweenLooks)) {
         session.note("interrupted: nothing is claimed until it is run again, or `sluice ladder relay " +
                      view.relay.broker + "` turns the relay on again");

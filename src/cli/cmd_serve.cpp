@@ -13,6 +13,7 @@
 #include "core/words.hpp"
 #include "mcp/operation_carrier.hpp"
 #include "mcp/transport.hpp"
+#include "ops/generations.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -91,6 +92,13 @@ Result<Exit> serve(Session& session) {
   interruption.arm_reload();
   SLUICE_TRY(auto store, session.open_whole(config, Session::Access::create, connections(config)));
   SLUICE_TRY(const auto generation, Session::generation(config, store.administering));
+  SLUICE_TRY(const bool allocated, ops::is_allocated(store.administering, generation));
+  if (!allocated) {
+    const std::string number = std::to_string(generation);
+    session.note("generation " + number +
+                 " was never allocated, so only events that name it come here: run `sluice generation allocate " +
+                 number + "`, or leave out --generation");
+  }
   SLUICE_TRY(auto daemon, session.adapters().start_daemon({*store.all, config, generation}));
 
   if (daemon->url().empty()) {

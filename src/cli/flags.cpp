@@ -10,8 +10,10 @@
 namespace sluice::cli {
 namespace {
 
+bool has_range(const NumberFlag& flag) { return flag.least != std::numeric_limits<int>::min(); }
+
 std::string range_text(const NumberFlag& flag) {
-  if (flag.least == std::numeric_limits<int>::min()) return "";
+  if (!has_range(flag)) return "";
   if (flag.most == std::numeric_limits<int>::max()) return " of at least " + std::to_string(flag.least);
   return " from " + std::to_string(flag.least) + " to " + std::to_string(flag.most);
 }
@@ -37,9 +39,13 @@ Result<int> number_of(const Arguments& arguments, const NumberFlag& flag) {
   if (!text) return flag.fallback;
   int number = 0;
   const auto [stop, problem] = std::from_chars(text->data(), text->data() + text->size(), number);
-  if (problem == std::errc{} && stop == text->data() + text->size() && number >= flag.least && number <= flag.most) {
-    return number;
+  const bool whole = stop == text->data() + text->size();
+  // Too large for an int is too large for the use case, too, which says how large it may be.
+  if (whole && problem == std::errc::result_out_of_range) {
+    number = text->front() == '-' ? std::numeric_limits<int>::min() : std::numeric_limits<int>::max();
   }
+  const bool read = whole && (problem == std::errc{} || !has_range(flag));
+  if (read && number >= flag.least && number <= flag.most) return number;
   const std::string name{flag.name};
   return invalid(name, name + " must be a whole number" + range_text(flag));
 }

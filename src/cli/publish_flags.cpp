@@ -89,7 +89,7 @@ std::vector<Option> publish_options() {
       {"--key", "", "TEXT", "ordering key: strict order among events of one key"},
       {"--idempotency-key", "", "TEXT", "what handlers deduplicate by; default: the id"},
       {"--workspace", "", "UUID", "workspace the event belongs to"},
-      {"--after", "", "DURATION", "deliver no sooner than this long from now: 30s, 10m, 2h"},
+      {"--after", "", "DURATION", "deliver no sooner than this long from now: 30s, 10m, 2h; a bare number is seconds"},
       {"--at", "", "TIME", "deliver no sooner than this: 2026-04-25T01:43:02Z"},
       {"--id", "", "UUID", "event id; default: a new one. Publishing an id twice stores it once"},
       {"--class", "", "NAME", "processing class: the channel becomes outbox_gen_N_NAME"},

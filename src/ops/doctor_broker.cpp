@@ -11,17 +11,19 @@ constexpr std::int64_t kManyWaiting = 100'000;
 constexpr int kReplicasThatSurvive = 3;
 
 /// What is in the broker, and who is furthest behind.
-std::string load_text(const broker::BrokerFacts& facts) {
+std::string load_text(const RelayView& view) {
+  const broker::BrokerFacts& facts = *view.broker;
   std::string text = counted(facts.messages, "message") + " in it";
   if (facts.bytes > 0) text += " (" + bytes_text(facts.bytes) + ")";
-  const auto lag = [](const broker::ConsumerFacts& one) {
-    return std::max<std::int64_t>(one.waiting, 0) + one.unsettled;
-  };
-  const auto last = std::max_element(facts.consumers.begin(), facts.consumers.end(),
-                                     [&](const auto& one, const auto& other) { return lag(one) < lag(other); });
-  if (last == facts.consumers.end() || lag(*last) == 0) return text + ", none waits";
-  return text + ", most wait for " + last->name + ": " + std::to_string(std::max<std::int64_t>(last->waiting, 0)) +
-         " waiting, " + std::to_string(last->unsettled) + " handed out";
+  if (view.handlers.empty()) {
+    text += ", none waits";
+  } else {
+    const HandlerLoad& last = view.handlers.front();
+    text += ", most wait for " + last.handler_name + ": " + std::to_string(last.waiting) + " waiting, " +
+            std::to_string(last.unsettled) + " handed out";
+  }
+  if (!view.left_behind.empty()) text += ", left behind by handlers that were removed: " + in_words(view.left_behind);
+  return text;
 }
 
 bool is_nearly(std::int64_t value, std::optional<std::int64_t> most) { return most && value >= *most - *most / 10; }
@@ -81,13 +83,13 @@ void judge_stream(const RelayView& view, const RelaySettings& settings, Findings
   if (view.waiting >= kManyWaiting) {
     return findings.add(
         {FindingId::broker_unsafe, Severity::warning,
-         counted(view.waiting, "message") + " wait in the broker for their handlers; " + load_text(facts), worth,
+         counted(view.waiting, "message") + " wait in the broker for their handlers; " + load_text(view), worth,
          "look at the consumers: `sluice worker list`; the stream drops what is older than relay.max_age"});
   }
   const bool weak = facts.kind == "nats" ? facts.replicas.value_or(1) < kReplicasThatSurvive
                                          : facts.appendfsync.value_or("") != "always";
   findings.add({FindingId::broker_unsafe, weak && on ? Severity::info : Severity::ok,
-                facts.kind + " at " + facts.server + " carries the deliveries; " + load_text(facts) + "; " + worth, "",
+                facts.kind + " at " + facts.server + " carries the deliveries; " + load_text(view) + "; " + worth, "",
                 ""});
 }
 

@@ -122,15 +122,17 @@ TEST(DoctorBroker, WhatRedisDoesNotTellIsNotCalledOff) {
   EXPECT_THAT(found.title, HasSubstr("does not tell whether it keeps"));
 }
 
-TEST(DoctorBroker, TheConsumerThatIsFurthestBehindIsNamed) {
+TEST(DoctorBroker, TheHandlerThatIsFurthestBehindIsNamedAndWhatRemovedOnesLeftBehind) {
   DoctorFacts facts;
   facts.relay = relaying_to_nats();
   facts.relay->broker->messages = 40;
   facts.relay->broker->bytes = 2048;
   EXPECT_THAT(of_broker(facts, FindingId::broker_unsafe).title, HasSubstr("none waits"));
-  facts.relay->broker->consumers = {{"books", "", 3, 4}, {"mailer", "", 7, 2}, {"search", "", -1, 5}};
+  facts.relay->handlers = {{1, "billing.mailer", 7, 2}, {1, "billing.books", 3, 4}};
+  facts.relay->left_behind = {{2, "search.indexer", 20, 0}};
   EXPECT_THAT(of_broker(facts, FindingId::broker_unsafe).title,
-              HasSubstr("40 messages in it (2.0 KiB), most wait for mailer: 7 waiting, 2 handed out"));
+              HasSubstr("40 messages in it (2.0 KiB), most wait for billing.mailer: 7 waiting, 2 handed out, "
+                        "left behind by handlers that were removed: 20 for search.indexer (generation 2)"));
 }
 
 TEST(DoctorBroker, ABrokerThatIsAwayAndWorkersWithoutOne) {

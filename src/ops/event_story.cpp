@@ -151,7 +151,9 @@ Result<std::vector<Wait>> look_around(store::Administering& store, const store::
   SLUICE_TRY(const auto blocker, store.key_blocker(event));
   SLUICE_TRY(auto workers, store.workers(kAliveWithin));
   SLUICE_TRY(auto sinks, store.sinks());
-  return waits_of(event, handlers, {now, blocker, registry.subscriptions, std::move(workers), std::move(sinks.sinks)});
+  return waits_of(event, handlers,
+                  {now, blocker, registry.subscriptions, std::move(workers), std::move(sinks.sinks),
+                   !store.capabilities().embedded});
 }
 
 }  // namespace
@@ -284,7 +286,9 @@ std::vector<Wait> waits_of(const store::EventRecord& event, const std::vector<Ha
   // Where nothing else is on its way, being deferred is what the sink does to it, and no date of its own.
   const Timestamp deferred = std::max(around.now, stopped.longest.value_or(around.now)) + kStoppedSinkWait;
   const bool only_deferred = stopped.all && event.retry_after && *event.retry_after <= deferred;
-  if (event.retry_after && *event.retry_after > around.now && !only_deferred) {
+  const bool parked =
+      around.parks && around.key_blocker && event.retry_after && *event.retry_after <= around.now + kParked;
+  if (event.retry_after && *event.retry_after > around.now && !only_deferred && !parked) {
     const std::string_view label = event.attempts > 0 ? "next retry at " : "scheduled for ";
     waits.push_back({Wait::What::time, event.retry_after, {}, {}, std::string{label} + to_iso8601(*event.retry_after)});
   }

@@ -104,6 +104,10 @@ std::vector<HandlerState> handler_states(const store::EventRecord& event,
                                          const std::vector<store::HandledRecord>& handled,
                                          const std::vector<store::SubscriptionRecord>& subscriptions);
 
+/// How long PostgreSQL puts off an event that another one of its ordering key goes before. Nobody scheduled it for
+/// then.
+inline constexpr Duration kParked = std::chrono::minutes{10};
+
 /// What is around an event that may keep it waiting.
 struct Surroundings {
   Timestamp now{};
@@ -111,6 +115,7 @@ struct Surroundings {
   std::vector<store::SubscriptionRecord> subscriptions;  ///< of its generation
   std::vector<store::WorkerRecord> workers;              ///< that are alive
   std::vector<store::SinkRecord> sinks;
+  bool parks = false;  ///< the store puts off what waits for its ordering key, by kParked, until the key is free
 };
 
 /// Everything that a pending event waits for; of one that is due and wanted: the next claim. Empty in other states.

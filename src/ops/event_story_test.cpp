@@ -189,6 +189,17 @@ TEST_F(Waits, ForItsKey) {
   EXPECT_EQ(waits()[0].event_id, test::id_of(2));
 }
 
+TEST_F(Waits, ForItsKeyWhichIsNoScheduleWhereTheStoreParksIt) {
+  event_.ordering_key = "order 7";
+  event_.retry_after = around_.now + kParked;
+  around_.key_blocker = test::id_of(2);
+  EXPECT_THAT(details(), ElementsAre(HasSubstr("time: "), HasSubstr("key: "))) << "this store parks nothing";
+  around_.parks = true;
+  EXPECT_THAT(details(), ElementsAre(HasSubstr("key: ")));
+  event_.retry_after = around_.now + kParked + seconds{1};
+  EXPECT_THAT(details(), ElementsAre(HasSubstr("time: "), HasSubstr("key: ")));
+}
+
 TEST_F(Waits, ForASubscriber) {
   around_.subscriptions[0].subscription.event_types = {"no.such"};
   EXPECT_THAT(details(), ElementsAre("subscriber: nobody subscribes to " + event_.envelope.event_type() +

@@ -152,6 +152,12 @@ Result<store::Deployment> allocate_generation(store::Administering& store, std::
 
 Result<Generation> default_generation(store::Administering& store) { return store.default_generation(); }
 
+Result<bool> is_allocated(store::Administering& store, Generation generation) {
+  if (generation == kFirstGeneration) return true;
+  SLUICE_TRY(const auto all, store.deployments());
+  return find(all, generation) != nullptr;
+}
+
 Result<bool> is_retired(store::Administering& store, Generation generation) {
   SLUICE_TRY(const auto all, store.deployments());
   const store::Deployment* deployment = find(all, generation);

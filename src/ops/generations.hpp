@@ -67,6 +67,9 @@ Result<store::Deployment> allocate_generation(store::Administering& store, std::
 /// Where events go of those who name no generation: the newest live one.
 Result<Generation> default_generation(store::Administering& store);
 
+/// Generation 1 needs no deployment. Others that nobody allocated get only events that name them.
+Result<bool> is_allocated(store::Administering& store, Generation generation);
+
 /// Nobody claims events of a retired generation.
 Result<bool> is_retired(store::Administering& store, Generation generation);
 

@@ -1,6 +1,7 @@
 #include "ops/relay.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/json_object.hpp"
 #include "core/try.hpp"
@@ -11,6 +12,7 @@ namespace sluice::ops {
 namespace {
 
 constexpr int kClaimsLookedAt = 1000;
+constexpr std::size_t kHandlersNamed = 5;
 
 // Declared over HTTP by workers that pull.
 constexpr std::string_view kPull = "pull";
@@ -43,8 +45,10 @@ Error still_under_way(const RelayView& view) {
   return {ErrorCode::conflict, Retry::safe,
           "the broker still has messages: " + std::to_string(view.waiting) + " waiting, " +
               std::to_string(view.unsettled) + " handed out, " + std::to_string(view.claimed) +
-              " about to be published",
-          "relay", "wait for the consumers; with --force their order against new events is not kept"};
+              " about to be published" + (view.handlers.empty() ? "" : "; left: " + in_words(view.handlers)),
+          "relay",
+          "wait for the consumers, or remove a handler that is gone for good with `sluice subscription remove`; with "
+          "--force their order against new events is not kept"};
 }
 
 Duration duplicate_window(const RelaySettings& settings) {
@@ -59,7 +63,63 @@ Result<void> check_stream(broker::Broker& broker, const RelaySettings& settings)
   return Error{ErrorCode::conflict, Retry::never, faults.front().what, "relay", faults.front().fix};
 }
 
+void add(const broker::ConsumerFacts& consumer, std::vector<HandlerLoad>& loads) {
+  const std::int64_t waiting = std::max<std::int64_t>(consumer.waiting, 0);
+  if (waiting + consumer.unsettled == 0) return;
+  auto found = std::find_if(loads.begin(), loads.end(), [&](const HandlerLoad& one) {
+    return one.generation == consumer.generation && one.handler_name == consumer.handler_name;
+  });
+  if (found == loads.end()) found = loads.insert(found, {consumer.generation, consumer.handler_name});
+  found->waiting += waiting;
+  found->unsettled += consumer.unsettled;
+}
+
+// What is left for a handler without a subscription is nobody's: its process may never come back.
+void count_messages(const std::vector<broker::ConsumerFacts>& consumers,
+                    const std::vector<store::SubscriptionRecord>& subscriptions, RelayView& view) {
+  for (const broker::ConsumerFacts& consumer : consumers) {
+    if (consumer.handler_name.empty()) continue;
+    const bool subscribed = std::any_of(subscriptions.begin(), subscriptions.end(), [&](const auto& record) {
+      return record.generation == consumer.generation && record.subscription.handler_name == consumer.handler_name;
+    });
+    add(consumer, subscribed ? view.handlers : view.left_behind);
+  }
+  for (auto* loads : {&view.handlers, &view.left_behind}) {
+    std::stable_sort(loads->begin(), loads->end(), [](const HandlerLoad& one, const HandlerLoad& other) {
+      return one.messages() > other.messages();
+    });
+  }
+  for (const HandlerLoad& load : view.handlers) {
+    view.waiting += load.waiting;
+    view.unsettled += load.unsettled;
+  }
+}
+
+std::vector<std::string> loads_json(const std::vector<HandlerLoad>& loads) {
+  std::vector<std::string> all;
+  for (const HandlerLoad& load : loads) {
+    JsonObject json;
+    json.number("generation", load.generation).text("handler_name", load.handler_name);
+    json.number("waiting", load.waiting).number("unsettled", load.unsettled);
+    all.push_back(json.str());
+  }
+  return all;
+}
+
 }  // namespace
+
+std::string in_words(const std::vector<HandlerLoad>& loads) {
+  std::vector<std::string> texts;
+  for (const HandlerLoad& load : loads) {
+    if (texts.size() == kHandlersNamed) {
+      texts.push_back("and " + std::to_string(loads.size() - kHandlersNamed) + " more handlers");
+      break;
+    }
+    texts.push_back(std::to_string(load.messages()) + " for " + load.handler_name + " (generation " +
+                    std::to_string(load.generation) + ")");
+  }
+  return joined(texts, ", ");
+}
 
 std::vector<StreamFault> faults_of(const broker::BrokerFacts& facts, const RelaySettings& settings) {
   const std::string stream = "the stream " + facts.stream;
@@ -108,10 +168,8 @@ Result<RelayView> look_at_relay(store::Administering& store, broker::Broker* bro
     view.trouble = facts.error().message;
     return view;
   }
-  for (const broker::ConsumerFacts& consumer : facts->consumers) {
-    view.waiting += std::max<std::int64_t>(consumer.waiting, 0);
-    view.unsettled += consumer.unsettled;
-  }
+  SLUICE_TRY(const auto subscriptions, store.subscriptions());
+  count_messages(facts->consumers, subscriptions, view);
   view.broker = *std::move(facts);
   return view;
 }
@@ -183,6 +241,7 @@ std::string to_json(const RelayView& view) {
   json.text("state", name(view.relay.state)).text("broker", view.relay.broker);
   json.text("changed_by", view.relay.changed_by).text("reason", view.relay.reason);
   json.number("waiting", view.waiting).number("unsettled", view.unsettled).number("claimed", view.claimed);
+  json.array("handlers", loads_json(view.handlers)).array("left_behind", loads_json(view.left_behind));
   if (!view.trouble.empty()) json.text("trouble", view.trouble);
   if (view.broker) {
     json.text("server", view.broker->server).text("stream", view.broker->stream);

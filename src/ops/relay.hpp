@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "broker/broker.hpp"
+#include "core/generation.hpp"
 #include "store/administer.hpp"
 
 namespace sluice::ops {
@@ -21,15 +22,29 @@ struct RelaySettings {
   Duration claim_ttl = std::chrono::seconds{300};  ///< what a relay that died has published is published again after it
 };
 
+/// What the broker has for one handler, in all its shards.
+struct HandlerLoad {
+  Generation generation = kFirstGeneration;
+  std::string handler_name;
+  std::int64_t waiting = 0;    ///< messages that it has not been given
+  std::int64_t unsettled = 0;  ///< given and not done, retries included
+
+  [[nodiscard]] std::int64_t messages() const { return waiting + unsettled; }
+};
+/// `12 for billing.mailer (generation 1), 3 for search.indexer (generation 1)`
+std::string in_words(const std::vector<HandlerLoad>& loads);
+
 struct RelayView {
   store::RelaySwitch relay;
   std::optional<broker::BrokerFacts> broker;  ///< none: none is configured, or it could not be reached
   std::string trouble;                        ///< why not
-  std::int64_t waiting = 0;                   ///< messages that some handler has not been given
+  std::int64_t waiting = 0;                   ///< messages that some subscribed handler has not been given
   std::int64_t unsettled = 0;                 ///< given and not done, retries included
-  std::int64_t claimed = 0;  ///< events that a relay has claimed and not yet published; of the first 1,000
+  std::int64_t claimed = 0;              ///< events that a relay has claimed and not yet published; of the first 1,000
+  std::vector<HandlerLoad> handlers;     ///< subscribed, with messages left; the most first
+  std::vector<HandlerLoad> left_behind;  ///< of handlers that were removed: nobody waits for these messages
 
-  /// Whether the broker has nothing left for any handler.
+  /// Whether the broker has nothing left for any handler that subscribes.
   [[nodiscard]] bool is_drained() const { return waiting == 0 && unsettled == 0 && claimed == 0; }
 };
 

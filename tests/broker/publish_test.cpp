@@ -208,6 +208,8 @@ TEST_P(BrokerPublish, LooksAtWhatStandsThere) {
   ASSERT_EQ(facts->consumers.size(), 1U);
   EXPECT_EQ(facts->consumers[0].unsettled + facts->consumers[0].waiting, 5);
   EXPECT_GE(facts->consumers[0].unsettled, 2);
+  EXPECT_EQ(facts->consumers[0].handler_name, "tests.reader");
+  EXPECT_EQ(facts->consumers[0].generation, 3);
   EXPECT_FALSE(worth_of_answer(*facts).empty());
 }
 

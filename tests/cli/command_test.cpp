@@ -163,5 +163,16 @@ TEST(Run, QuietDropsNotesAndVerboseAddsThem) {
               HasSubstr("store: postgres://u:***@h/db"));
 }
 
+TEST(CommandFlags, ANumberThatIsTooLargeForAnyIntIsToldTheBoundToo) {
+  test::CommandLine sluice;
+  for (const std::string flag : {"--rate", "--canary"}) {
+    for (const std::string number : {"1000001", "10000000000000"}) {
+      const auto answer = sluice({"dlq", "plan", "--all", flag, number});
+      EXPECT_EQ(answer.exit, Exit::usage) << flag << number;
+      EXPECT_THAT(answer.err, HasSubstr(flag.substr(2) + " must be a whole number from 0 to 1000000"));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sluice::cli

@@ -24,6 +24,15 @@ TEST(LadderCommand, AMonthHasOneForm) {
   EXPECT_THAT(answer.err, HasSubstr("expected a month such as 2026-12, got December"));
 }
 
+TEST(LadderCommand, ARelayThatIsOffNeedsNoWayBack) {
+  test::CommandLine sluice;
+  for (const std::string flag : {"--dry-run", "--force"}) {
+    const auto answer = sluice({"ladder", "relay", "--back", "--reason", "to be sure", flag});
+    EXPECT_EQ(answer.exit, Exit::ok) << flag << answer.err;
+    EXPECT_THAT(answer.err, HasSubstr("the relay is off already")) << flag;
+  }
+}
+
 TEST(RetentionCommand, ShowsWhatIsKept) {
   test::CommandLine sluice;
   const auto answer = sluice({"retention", "show"});

@@ -32,6 +32,17 @@ TEST(Serve, ReadinessIsJsonWhenAskedFor) {
   EXPECT_THAT(sluice({"serve", "-o", "json"}).out, HasSubstr("\"url\":\"http://127.0.0.1:7311/\""));
 }
 
+TEST(Serve, WarnsOfAGenerationThatWasNeverAllocated) {
+  test::CommandLine sluice;
+  EXPECT_THAT(
+      sluice({"serve", "--generation", "99"}).err,
+      HasSubstr("generation 99 was never allocated, so only events that name it come here: run `sluice generation "
+                "allocate 99`, or leave out --generation"));
+  EXPECT_THAT(sluice({"serve", "--generation", "1"}).err, testing::Not(HasSubstr("never allocated")));
+  ASSERT_EQ(sluice({"generation", "allocate", "99"}).exit, Exit::ok);
+  EXPECT_THAT(sluice({"serve", "--generation", "99"}).err, testing::Not(HasSubstr("never allocated")));
+}
+
 TEST(Serve, SaysWhereTheConsoleIsAndHowToPublish) {
   test::CommandLine sluice;
   sluice.daemon_url = "http://127.0.0.1:7311/";

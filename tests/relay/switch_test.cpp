@@ -1,6 +1,7 @@
 // Turning the switch through ops, with a real broker.
 #include "ops/ladder.hpp"
 #include "ops/relay.hpp"
+#include "ops/subscriptions.hpp"
 #include "tests/relay/relay_fixture.hpp"
 
 namespace sluice::test {
@@ -38,6 +39,33 @@ TEST_P(RelaySwitch, AHandlerWhoseProcessIsAwayKeepsItsMessagesAndTheWayBackWaits
   journal.await("search.indexer", id);
   eventually([&] { return ops::relay_off(store(), admin_.get(), false, kOperator).has_value(); });
   EXPECT_EQ(store().relay()->state, RelayState::off);
+  journal.await("search.indexer", publish_one(store()));
+}
+
+TEST_P(RelaySwitch, TheWayBackDoesNotWaitForAHandlerThatWasRemoved) {
+  Journal journal;
+  consuming("early", {journalling("billing.mailer", journal), journalling("search.indexer", journal)})->stop();
+  ASSERT_TRUE(ops::relay_on(store(), *admin_, settings(), kOperator));
+  auto relay = relaying();
+  auto staying = consuming("staying", {journalling("search.indexer", journal)});
+  for (const std::string key : {"", "order 7", "order 8"}) {
+    journal.await("search.indexer", publish_one(store(), numbered_event(1, key)));
+  }
+  ASSERT_TRUE(ops::relay_back(store(), *admin_, settings(), kOperator));
+  eventually([&] {
+    const auto view = ops::look_at_relay(store(), admin_.get());
+    return view->waiting == 3 && view->unsettled == 0 && view->claimed == 0;
+  });
+  const auto refused = ops::relay_off(store(), admin_.get(), false, kOperator);
+  ASSERT_FALSE(refused) << "billing.mailer still subscribes";
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("3 for billing.mailer (generation 1)"));
+
+  ASSERT_TRUE(ops::unsubscribe(store(), 1, "billing.mailer", kOperator));
+  const auto view = ops::look_at_relay(store(), admin_.get());
+  EXPECT_TRUE(view->is_drained()) << view->waiting << " wait for a handler that was removed";
+  EXPECT_EQ(ops::in_words(view->left_behind), "3 for billing.mailer (generation 1)");
+  const auto off = ops::relay_off(store(), admin_.get(), false, kOperator);
+  ASSERT_TRUE(off) << off.error().message;
   journal.await("search.indexer", publish_one(store()));
 }
 

@@ -136,6 +136,13 @@ std::vector<Result<Taken>> publish_on_nats(NatsLink& link, std::span<const Outgo
 /// `sluice.3`, of a shard `sluice.3-7`: what the subjects of a lane begin with.
 std::string lane_subject(std::string_view prefix, std::int64_t generation, std::optional<int> shard);
 
+/// Whose a durable consumer is, by its name; none: no handler's.
+struct DurableOwner {
+  std::int64_t generation = 0;
+  std::string handler_name;
+};
+std::optional<DurableOwner> owner_of_durable(std::string_view durable);
+
 /// As Broker::consume.
 Result<std::unique_ptr<Consumer>> consume_from_nats(std::shared_ptr<NatsLink> link, const std::string& stream,
                                                     const std::string& prefix, const ConsumerSpec& spec);

@@ -63,8 +63,9 @@ Result<void> read_consumers(jsCtx* context, BrokerFacts& facts) {
   for (int i = 0; i < list->Count; ++i) {
     const jsConsumerInfo& info = *list->List[i];
     const char* subject = info.Config->FilterSubject;
-    facts.consumers.push_back(
-        {info.Name, subject == nullptr ? "" : subject, static_cast<std::int64_t>(info.NumPending), info.NumAckPending});
+    DurableOwner owner = owner_of_durable(info.Name).value_or(DurableOwner{});
+    facts.consumers.push_back({info.Name, subject == nullptr ? "" : subject, static_cast<std::int64_t>(info.NumPending),
+                               info.NumAckPending, std::move(owner.handler_name), owner.generation});
   }
   return {};
 }

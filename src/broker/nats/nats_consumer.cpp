@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "core/generation.hpp"
 #include "core/try.hpp"
 #include "core/words.hpp"
 
@@ -82,6 +83,12 @@ std::string filter_of(const std::string& lane, const std::vector<std::string>& e
   if (type.find('*') == std::string::npos) return lane + '.' + type;
   if (type.ends_with(".*")) return lane + '.' + type.substr(0, type.size() - 1) + '>';
   return all;
+}
+
+// `3_billing-mailer`, of a shard `3-7_billing-mailer`: a durable's name has no dot, and a handler's has no hyphen.
+std::string durable_name(std::string_view lane, std::string handler) {
+  std::replace(handler.begin(), handler.end(), '.', '-');
+  return std::string{lane} + '_' + handler;
 }
 
 Duration expiry_until(Clock::time_point deadline) {
@@ -305,18 +312,30 @@ std::string lane_subject(std::string_view prefix, std::int64_t generation, std::
   return subject;
 }
 
+std::optional<DurableOwner> owner_of_durable(std::string_view durable) {
+  const std::size_t end = durable.find('_');
+  if (end == std::string_view::npos) return std::nullopt;
+  const std::string_view lane = durable.substr(0, end);
+  DurableOwner owner;
+  const auto read = std::from_chars(lane.data(), lane.data() + lane.size(), owner.generation);
+  if (read.ec != std::errc{}) return std::nullopt;
+  if (read.ptr != lane.data() + lane.size() && *read.ptr != '-') return std::nullopt;
+  owner.handler_name = durable.substr(end + 1);
+  std::replace(owner.handler_name.begin(), owner.handler_name.end(), '-', '.');
+  if (!check_handler_name(owner.handler_name)) return std::nullopt;
+  return owner;
+}
+
 Result<std::unique_ptr<Consumer>> consume_from_nats(std::shared_ptr<NatsLink> link, const std::string& stream,
                                                     const std::string& prefix, const ConsumerSpec& spec) {
   SLUICE_TRY(const NatsConnection connection, link->connected());
   SLUICE_TRY(const NatsContext context, link->jetstream(connection));
-  std::string handler = spec.handler_name;
-  std::replace(handler.begin(), handler.end(), '.', '-');
   std::vector<Lane> lanes;
   for (int shard = -1; shard < spec.shards; ++shard) {
     Lane lane;
     if (shard >= 0) lane.shard = shard;
     const std::string subject = lane_subject(prefix, spec.generation, lane.shard);
-    lane.durable = subject.substr(prefix.size() + 1) + '_' + handler;
+    lane.durable = durable_name(subject.substr(prefix.size() + 1), spec.handler_name);
     const std::string filter = filter_of(subject, spec.event_types);
     SLUICE_CHECK(ensure_durable(context.get(), {stream, filter, lane, spec}));
     lanes.push_back(std::move(lane));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "broker/redis/redis.hpp"
+#include "core/generation.hpp"
 #include "core/try.hpp"
 #include "core/words.hpp"
 
@@ -30,6 +31,16 @@ const redisReply* member(const redisReply& list, std::string_view name) {
     if (text_of(list.element[i]) == name) return list.element[i + 1];
   }
   return nullptr;
+}
+
+// Of the stream of a lane: `sluice:3`, of a shard `sluice:3-7`. None: it is no lane's.
+std::optional<std::int64_t> generation_of(std::string_view stream, std::string_view prefix) {
+  if (!stream.starts_with(std::string{prefix} + ':')) return std::nullopt;
+  const std::string_view lane = stream.substr(prefix.size() + 1);
+  std::int64_t generation = 0;
+  const auto read = std::from_chars(lane.data(), lane.data() + lane.size(), generation);
+  if (read.ec != std::errc{}) return std::nullopt;
+  return generation;
 }
 
 class RedisBroker final : public Broker {
@@ -100,10 +111,15 @@ class RedisBroker final : public Broker {
     facts.stream_exists = true;
     facts.subjects.emplace_back(stream);
     facts.messages += length->integer;
+    const auto generation = generation_of(stream, facts.stream);
     for (std::size_t i = 0; i < (*groups)->elements; ++i) {
       const redisReply& group = *(*groups)->element[i];
       ConsumerFacts consumer{{}, std::string{stream}, -1, 0};
       if (const redisReply* name = member(group, "name")) consumer.name = text_of(name);
+      if (generation && check_handler_name(consumer.name)) {
+        consumer.handler_name = consumer.name;
+        consumer.generation = *generation;
+      }
       if (const redisReply* pending = member(group, "pending")) consumer.unsettled = pending->integer;
       const redisReply* lag = member(group, "lag");
       if (lag != nullptr && lag->type == REDIS_REPLY_INTEGER) consumer.waiting = lag->integer;
