@@ -82,8 +82,8 @@ def drain_partitions(scale):
 
 
 def drain_processes(scale):
-    """1, 2 and 4 worker processes of one thread over one backlog; against one process with as many threads. Of three times the
-    events: four processes that start at once on two cores take a tenth of a second for it."""
+    """1, 2 and 4 worker processes of one thread over one backlog; against one process with as many threads."""
+    # Of three times the events: four processes that start at once on two cores take a tenth of a second for it.
     def side(**options):
         def run():
             with Database() as database:
